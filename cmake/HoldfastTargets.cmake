@@ -1,0 +1,34 @@
+# Helpers for our own targets: warnings, and the instruction set of each kernel file.
+
+set(HOLDFAST_AVX512_FLAGS -mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma -mf16c)
+set(HOLDFAST_AMX_FLAGS ${HOLDFAST_AVX512_FLAGS} -mavx512vbmi -mavx512vbmi2
+  -mavx512fp16 -mavx512bf16 -mavx512vnni -mamx-tile -mamx-bf16 -mamx-int8)
+
+# All .cpp files of the given folders below holdfast/. Files named *_amx.cpp and
+# *_avx512.cpp get their instruction set; on other processors they are left out.
+function(holdfast_sources result)
+  set(found)
+  foreach(folder IN LISTS ARGN)
+    file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/holdfast/${folder}/*.cpp)
+    list(APPEND found ${sources})
+  endforeach()
+  foreach(source IN LISTS found)
+    if(source MATCHES "_amx\\.cpp$")
+      set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS "${HOLDFAST_AMX_FLAGS}")
+    elseif(source MATCHES "_avx512\\.cpp$")
+      set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS "${HOLDFAST_AVX512_FLAGS}")
+    endif()
+  endforeach()
+  if(NOT CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+    list(FILTER found EXCLUDE REGEX "_(amx|avx512)\\.cpp$")
+  endif()
+  set(${result} ${found} PARENT_SCOPE)
+endfunction()
+
+function(holdfast_target target)
+  target_include_directories(${target} PUBLIC
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  target_compile_features(${target} PUBLIC cxx_std_20)
+  # No contraction: a kernel says fma where it means one, so paths agree in bits.
+  target_compile_options(${target} PRIVATE -Wall -Wextra -Werror -ffp-contract=off)
+endfunction()

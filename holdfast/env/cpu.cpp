@@ -1,0 +1,125 @@
+// Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
+
+#include "holdfast/env/cpu.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+
+#if defined(__linux__)
+#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
+namespace holdfast {
+
+namespace {
+
+#if defined(__x86_64__) && defined(__linux__)
+
+bool has_amx_tiles() {
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  if (!__get_cpuid_count(7, 0, &a, &b, &c, &d)) {
+    return false;
+  }
+  const bool amx_bf16 = d & (1u << 22);
+  const bool amx_tile = d & (1u << 24);
+  const bool avx512_fp16 = d & (1u << 23);
+  return amx_bf16 && amx_tile && avx512_fp16;
+}
+
+// The tile registers are off until a process asks (Linux 5.16 and later).
+bool request_amx() {
+  constexpr long kArchReqXcompPerm = 0x1023;
+  constexpr long kXfeatureXtiledata = 18;
+  return syscall(SYS_arch_prctl, kArchReqXcompPerm, kXfeatureXtiledata) == 0;
+}
+
+bool has_avx512() {
+  return __builtin_cpu_supports("avx512f") &&
+      __builtin_cpu_supports("avx512bw") &&
+      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+}
+
+bool has_amx() {
+  return has_avx512() && __builtin_cpu_supports("avx512vbmi") &&
+      has_amx_tiles() && request_amx();
+}
+
+#else
+
+bool has_avx512() {
+  return false;
+}
+bool has_amx() {
+  return false;
+}
+
+#endif
+
+// cgroup v2: "max 100000" or "200000 100000".
+int quota_cores() {
+  std::ifstream file("/sys/fs/cgroup/cpu.max");
+  std::string quota;
+  double period = 0;
+  if (!(file >> quota >> period) || quota == "max" || period <= 0) {
+    return 1 << 20;
+  }
+  return std::max(1, static_cast<int>(std::ceil(std::stod(quota) / period)));
+}
+
+} // namespace
+
+const char* name(KernelPath path) {
+  switch (path) {
+    case KernelPath::kAmx:
+      return "amx";
+    case KernelPath::kAvx512:
+      return "avx512";
+    case KernelPath::kPlain:
+      return "plain";
+  }
+  return "unknown";
+}
+
+KernelPath best_kernel_path() {
+  static const KernelPath best = has_amx() ? KernelPath::kAmx
+      : has_avx512()                       ? KernelPath::kAvx512
+                                           : KernelPath::kPlain;
+  return best;
+}
+
+Result<KernelPath> kernel_path(std::string_view text) {
+  for (auto path :
+       {KernelPath::kAmx, KernelPath::kAvx512, KernelPath::kPlain}) {
+    if (text == name(path)) {
+      if (path < best_kernel_path()) {
+        return Status(
+            ErrorCode::kUnsupported,
+            "[kernel_path] expected a path of this processor, got " +
+                std::string(text));
+      }
+      return path;
+    }
+  }
+  return Status(
+      ErrorCode::kInvalidArgument,
+      "[kernel_path] expected amx, avx512 or plain, got " + std::string(text));
+}
+
+int usable_cores() {
+  int cores = 1;
+#if defined(__linux__)
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof set, &set) == 0) {
+    cores = CPU_COUNT(&set);
+  }
+#endif
+  return std::max(1, std::min(cores, quota_cores()));
+}
+
+} // namespace holdfast

@@ -1,0 +1,120 @@
+// Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
+
+#include "holdfast/env/executor.h"
+
+#include "holdfast/base/check.h"
+
+namespace holdfast {
+
+namespace {
+
+// About 20 us of pauses: longer than the gap between two primitives of one
+// forward, shorter than what a person would notice as load.
+constexpr int kSpins = 2000;
+
+void pause() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#else
+  std::this_thread::yield();
+#endif
+}
+
+} // namespace
+
+Executor::Executor(int threads) : threads_(threads) {
+  expect(
+      threads >= 1 && threads <= 1024, "[Executor] expected 1 to 1024 threads");
+  team_.reserve(threads - 1);
+  for (int worker = 1; worker < threads; ++worker) {
+    team_.emplace_back([this, worker] { work(worker); });
+  }
+}
+
+Executor::~Executor() {
+  {
+    std::lock_guard lock(mutex_);
+    stop_.store(true);
+    round_.fetch_add(1);
+  }
+  wake_.notify_all();
+  for (auto& thread : team_) {
+    thread.join();
+  }
+}
+
+void Executor::run(const std::function<void(int)>& task) {
+  if (threads_ == 1) {
+    task(0);
+    return;
+  }
+  task_ = &task;
+  failure_ = nullptr;
+  running_.store(threads_ - 1);
+  round_.fetch_add(1); // seq_cst, as is sleepers_: one side sees the other
+  if (sleepers_.load() > 0) {
+    { std::lock_guard lock(mutex_); }
+    wake_.notify_all();
+  }
+  std::exception_ptr own;
+  try {
+    task(0);
+  } catch (...) {
+    own = std::current_exception();
+  }
+  for (int spins = 0; running_.load() != 0; ++spins) {
+    if (spins < kSpins) {
+      pause();
+    } else {
+      std::this_thread::yield();
+    }
+  }
+  if (own || failure_) {
+    std::rethrow_exception(own ? own : failure_);
+  }
+}
+
+void Executor::for_each(
+    int64_t items,
+    const std::function<void(int64_t, int)>& task) {
+  std::atomic<int64_t> next{0};
+  run([&](int worker) {
+    for (int64_t item = next.fetch_add(1); item < items;
+         item = next.fetch_add(1)) {
+      task(item, worker);
+    }
+  });
+}
+
+void Executor::work(int worker) {
+  uint64_t seen = 0;
+  for (;;) {
+    int spins = 0;
+    while (round_.load() == seen && spins < kSpins) {
+      pause();
+      ++spins;
+    }
+    if (round_.load() == seen) {
+      std::unique_lock lock(mutex_);
+      sleepers_.fetch_add(1);
+      wake_.wait(lock, [&] { return round_.load() != seen; });
+      sleepers_.fetch_sub(1);
+    }
+    ++seen; // run() ends only after every worker has taken part, so rounds
+            // arrive one at a time
+    if (stop_.load()) {
+      return;
+    }
+    try {
+      (*task_)(worker);
+    } catch (...) {
+      std::lock_guard lock(mutex_);
+      if (!failure_) {
+        failure_ = std::current_exception();
+      }
+    }
+    running_.fetch_sub(1);
+  }
+}
+
+} // namespace holdfast

@@ -1,0 +1,63 @@
+// Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
+//
+// The per-token kernels between linear layers and attention. Each token's bits
+// depend on that token alone and are the same on every path: sums run over 16
+// strided lanes (element i in lane i mod 16, in order) that are then added in a
+// fixed tree. Threads: called on one thread; work on the executor's team.
+
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "holdfast/env/cpu.h"
+#include "holdfast/env/executor.h"
+#include "holdfast/kernels/cpu/linear.h"
+
+namespace holdfast::cpu {
+
+/// Rotary position embedding over a head's first `dims` elements, in pairs
+/// (i, i + dims / 2): angle = position * scale * base^(-2 i / dims).
+struct Rope {
+  int64_t dims = 0;
+  float base = 10000.0f;
+  float scale = 1.0f; // linear scaling: 1 / factor
+};
+
+/// Splits a fused projection and prepares it for attention: q and k are
+/// normalised per head (where a norm is given) and roped, v is copied.
+struct SplitHeadsJob {
+  const float* qkv = nullptr; // [T, (query_heads + 2 kv_heads) * head_dim]
+  int64_t tokens = 0; // T
+  int64_t query_heads = 0;
+  int64_t kv_heads = 0;
+  int64_t head_dim = 0;
+  RmsNorm query_norm; // weight [head_dim] or null
+  RmsNorm key_norm;
+  Rope rope;
+  const int32_t* positions = nullptr; // [T]
+  float* q = nullptr; // [T, query_heads, head_dim]
+  float* k = nullptr; // [T, kv_heads, head_dim]
+  float* v = nullptr; // [T, kv_heads, head_dim]
+};
+void split_heads(const SplitHeadsJob& job, Executor& executor, KernelPath path);
+
+/// y[t] = rms_norm(x[t]); x, y: [tokens, width], may be the same.
+void rms_norm(
+    const float* x,
+    int64_t tokens,
+    int64_t width,
+    const RmsNorm& norm,
+    float* y,
+    KernelPath path);
+
+/// y[t] = scale * row ids[t] of the table. ids outside [0, n) throw
+/// kInvalidArgument before y is written. y: [ids.size(), table.k()].
+void embed(
+    const Weight& table,
+    std::span<const int32_t> ids,
+    float scale,
+    float* y,
+    Executor& executor);
+
+} // namespace holdfast::cpu

@@ -1,0 +1,37 @@
+// Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
+//
+// What a model says of one layer's state: its channels, what its queries may
+// see, and how scores are shaped. Immutable values; any thread.
+
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace holdfast {
+
+/// What a query at position p may see of its own sequence: positions <= p, and
+/// with a window only those > p - window, besides the first `sinks` positions.
+struct Visibility {
+  int64_t window = 0; // positions a query sees, itself included; 0: all
+  int64_t sinks = 0; // leading positions that stay visible beside a window
+
+  bool operator==(const Visibility&) const = default;
+};
+
+/// Attention of one layer. Query head h reads key-value head
+/// h / (query_heads / kv_heads).
+struct AttentionSpec {
+  int64_t query_heads = 0;
+  int64_t kv_heads = 0;
+  int64_t key_dim = 0; // one of 64, 80, 96, 128, 192, 256
+  int64_t value_dim = 0; // likewise
+  float scale = 1.0f; // scores are scale * q.k
+  float softcap = 0.0f; // > 0: softcap * tanh(score / softcap)
+  Visibility visibility;
+  /// Learned sink logits, one a query head, or empty: each joins its head's
+  /// softmax as a score without a value.
+  std::vector<float> sink_logits;
+};
+
+} // namespace holdfast

@@ -1,0 +1,38 @@
+// Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
+//
+// One step, planned once for all layers: which tokens of the ragged input
+// belong to which row, at which positions, and where their blocks lie.
+// Immutable after it is built; the images it points to outlive it (the step
+// holds references).
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace holdfast {
+
+/// A row's tokens within the step's [T, ...] arrays.
+struct RowSpan {
+  int64_t first_token = 0; // index into [0, T)
+  int64_t count = 0; // tokens of this row, >= 1
+  int64_t start = 0; // absolute position of its first token
+};
+
+/// The blocks of one row in one layer group: image of block b (positions
+/// [b * kBlockTokens, ...)) at images[b]; null where the row released it.
+/// Covers every position below start + count.
+struct RowBlocks {
+  std::vector<std::byte*> images;
+};
+
+struct StepPlan {
+  uint64_t generation = 0;
+  int64_t tokens = 0; // T
+  std::vector<RowSpan> rows;
+  std::vector<std::vector<RowBlocks>> groups; // [group][row]
+  std::vector<int32_t> positions; // [T], for rope
+};
+
+} // namespace holdfast
