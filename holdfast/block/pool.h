@@ -1,0 +1,56 @@
+// Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
+//
+// Memory for block images of several kinds (one size each) under one budget.
+//
+// Images are 4 KiB aligned, zero when handed out, and carved from slabs of huge
+// page size; a slab without live images goes back to the system, save one a
+// kind. Counted bytes are the whole images of live blocks and nothing else.
+// Threads: allocate and copy on the engine thread; references are released, and
+// figures read, on any thread.
+
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include "holdfast/base/strong.h"
+#include "holdfast/block/block.h"
+
+namespace holdfast {
+
+inline constexpr Bytes kUnlimitedBytes{std::numeric_limits<int64_t>::max()};
+
+class BlockPool {
+ public:
+  /// image_bytes: [kind], multiples of 4 KiB. `budget` bounds live_bytes().
+  explicit BlockPool(
+      std::vector<Bytes> image_bytes,
+      Bytes budget = kUnlimitedBytes);
+
+  /// An open block of that kind, zero-filled. Throws kOutOfBudget, and then
+  /// nothing changed.
+  BlockRef allocate(int64_t kind);
+  /// An open block with the bytes of `source`. Throws like allocate.
+  BlockRef copy(const BlockRef& source);
+  /// Throws kOutOfBudget unless that many more bytes fit.
+  void require(Bytes more) const;
+
+  int64_t kinds() const;
+  /// The image size of a kind.
+  Bytes image_bytes(int64_t kind) const;
+  Bytes budget() const;
+  /// The images of all live blocks.
+  Bytes live_bytes() const;
+  /// The most live_bytes() has been.
+  Bytes peak_bytes() const;
+  int64_t live_blocks() const;
+  /// What is mapped from the system: live images and free ones.
+  Bytes mapped_bytes() const;
+
+ private:
+  std::shared_ptr<BlockHeap> heap_; // shared with the live blocks
+};
+
+} // namespace holdfast

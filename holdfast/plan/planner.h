@@ -1,0 +1,24 @@
+// Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
+//
+// Builds the StepPlan of a step: where each token of the ragged input belongs.
+// Pure function; any thread that may read the chains.
+
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "holdfast/plan/chains.h"
+#include "holdfast/plan/step_plan.h"
+#include "holdfast/rows/batch.h"
+
+namespace holdfast {
+
+/// The plan of a step whose places were made: each row's chain has written -
+/// committed == count. Tokens follow the order of `appends`.
+StepPlan make_step_plan(
+    const Chains& chains,
+    std::span<const RowAppend> appends,
+    uint64_t generation);
+
+} // namespace holdfast

@@ -1,0 +1,63 @@
+// Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
+//
+// Who is in the batch, in which order. A RowId stays valid until its row is
+// removed and is never given out again. Refused calls change nothing.
+// Not thread safe.
+
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "holdfast/base/strong.h"
+
+namespace holdfast {
+
+/// A row's name. Slots are reused, generations tell their rows apart.
+struct RowId {
+  uint32_t slot = 0;
+  uint32_t generation = 0; // of a row: >= 1
+
+  bool operator==(const RowId&) const = default;
+};
+
+/// How many positions a step appends to a row.
+struct RowAppend {
+  RowId row;
+  int64_t count = 0;
+};
+
+class Batch {
+ public:
+  /// A new row, last in order.
+  RowId add();
+  /// Throws kNotFound for a row that is not here.
+  void remove(RowId row);
+  /// `order` names every row once; throws kInvalidArgument otherwise, kNotFound
+  /// for a row that is not here.
+  void reorder(std::span<const RowId> order);
+
+  bool contains(RowId row) const;
+  /// The row's place in order. Throws kNotFound.
+  RowIndex index_of(RowId row) const;
+  std::span<const RowId> order() const {
+    return order_;
+  }
+  int64_t size() const {
+    return static_cast<int64_t>(order_.size());
+  }
+
+  /// Throws kNotFound for a row that is not here, kInvalidArgument for one
+  /// named twice. `where` opens the text.
+  void require_distinct(std::span<const RowId> rows, const char* where) const;
+  /// The same for a step, which also needs a row, and counts of at least 1.
+  void require_appendable(std::span<const RowAppend> appends) const;
+
+ private:
+  std::vector<RowId> order_;
+  std::vector<uint32_t> generations_; // [slot], of its present or next row
+  std::vector<uint32_t> free_slots_;
+};
+
+} // namespace holdfast
