@@ -45,6 +45,14 @@ struct AttendJob {
   float* out = nullptr; // [T, query_heads, value_dim]
 };
 
+/// Ok where append_and_attend covers a layer on this path; kUnsupported with the
+/// reason otherwise (codecs that differ in a way no kernel reads, head sizes).
+Status supports_attend(
+    const AttentionSpec& spec,
+    const Codec& keys,
+    const Codec& values,
+    KernelPath path);
+
 /// Throws kUnsupported where no kernel of this path covers the job's codecs and
 /// head sizes, before anything is written.
 void append_and_attend(

@@ -1,0 +1,101 @@
+// Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
+
+#include "mlx/backend/cpu/encoder.h"
+#include "mlx/primitives.h"
+
+#include "holdfast/attend/read.h"
+#include "holdfast/kernels/cpu/attend.h"
+#include "holdfast/kernels/cpu/output.h"
+
+namespace holdfast {
+
+namespace {
+
+namespace mx = mlx::core;
+
+class AttendPrimitive : public mx::UnaryPrimitive {
+ public:
+  AttendPrimitive(
+      mx::Stream stream,
+      std::shared_ptr<const LayerRead> layer,
+      std::shared_ptr<StepRun> run)
+      : UnaryPrimitive(stream),
+        layer_(std::move(layer)),
+        run_(std::move(run)) {}
+
+  void eval_cpu(const std::vector<mx::array>& inputs, mx::array& out) override {
+    run_->require_live();
+    for (const auto& input : inputs) {
+      cpu::require_f32(input, "attend");
+    }
+    cpu::allocate_output(out);
+    const StepPlan& plan = run_->plan();
+    const cpu::AttendJob job{
+        .spec = &layer_->spec,
+        .keys = layer_->keys,
+        .values = layer_->values,
+        .layout = &layer_->layout,
+        .layer = layer_->layer_in_group,
+        .rows = plan.rows,
+        .blocks = plan.groups[layer_->group],
+        .q = inputs[0].data<float>(),
+        .k = inputs[1].data<float>(),
+        .v = inputs[2].data<float>(),
+        .out = out.data<float>()};
+    mx::cpu::get_command_encoder(stream()).dispatch(
+        [job, layer = layer_, run = run_] {
+          run->require_live();
+          cpu::append_and_attend(
+              job, *layer->runtime.executor, layer->runtime.path);
+          run->finish(layer->layer);
+        });
+  }
+
+  void eval_gpu(const std::vector<mx::array>&, mx::array&) override {
+    throw Error(
+        ErrorCode::kUnsupported, "[attend] expected a CPU stream, got a GPU");
+  }
+
+  const char* name() const override {
+    return "HoldfastAttend";
+  }
+
+ private:
+  std::shared_ptr<const LayerRead> layer_;
+  std::shared_ptr<StepRun> run_;
+};
+
+class BlockRead : public Read {
+ public:
+  std::string name() const override {
+    return "blocks.1";
+  }
+
+  Status supports(const LayerRead& layer) const override {
+    return cpu::supports_attend(
+        layer.spec, *layer.keys, *layer.values, layer.runtime.path);
+  }
+
+  mx::array attend(
+      const std::shared_ptr<const LayerRead>& layer,
+      const std::shared_ptr<StepRun>& run,
+      const Qkv& inputs,
+      mx::Stream stream) const override {
+    return mx::array(
+        {inputs.q.shape(0),
+         inputs.q.shape(1),
+         static_cast<int>(layer->spec.value_dim)},
+        mx::float32,
+        std::make_shared<AttendPrimitive>(stream, layer, run),
+        {inputs.q, inputs.k, inputs.v});
+  }
+};
+
+} // namespace
+
+const Read& block_read() {
+  static const BlockRead read;
+  return read;
+}
+
+} // namespace holdfast

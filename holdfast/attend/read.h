@@ -1,0 +1,77 @@
+// Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
+//
+// How attention reads chains. A read appends a step's keys and values to the
+// rows' open blocks and attends over the chains. A layer's read is chosen once,
+// when its state is built: the first of the list that supports the layer.
+//
+// Threads: supports() any; attend() the engine thread. Stateless.
+
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+
+#include "mlx/array.h"
+#include "mlx/stream.h"
+
+#include "holdfast/attend/step_run.h"
+#include "holdfast/block/layout.h"
+#include "holdfast/codec/codec.h"
+#include "holdfast/env/runtime.h"
+#include "holdfast/plan/layer_spec.h"
+
+namespace holdfast {
+
+/// One layer's part of a state. Lives as long as the state.
+struct LayerRead {
+  AttentionSpec spec;
+  const Codec* keys = nullptr;
+  const Codec* values = nullptr;
+  ImageLayout layout; // of its group's images
+  int64_t layer = 0; // in the model
+  int64_t group = 0;
+  int64_t layer_in_group = 0;
+  Runtime runtime;
+};
+
+/// q [T, Hq, D], k [T, Hkv, D], v [T, Hkv, Dv], all f32.
+struct Qkv {
+  mlx::core::array q;
+  mlx::core::array k;
+  mlx::core::array v;
+};
+
+class Read {
+ public:
+  virtual ~Read() = default;
+
+  /// Persisted in the signature: "blocks.1".
+  virtual std::string name() const = 0;
+  /// Ok, or kUnsupported with the reason.
+  virtual Status supports(const LayerRead& layer) const = 0;
+  /// One lazy operation: [T, Hq, Dv] f32.
+  virtual mlx::core::array attend(
+      const std::shared_ptr<const LayerRead>& layer,
+      const std::shared_ptr<StepRun>& run,
+      const Qkv& inputs,
+      mlx::core::Stream stream) const = 0;
+};
+
+/// Our kernels over encoded blocks.
+const Read& block_read();
+/// Decodes to dense arrays and attends with MLX's own operations: the oracle.
+/// It supports everything; its bits are MLX's, so they may depend on the chunk.
+const Read& reference_read();
+
+/// The reads in order of preference.
+std::span<const Read* const> all_reads();
+
+struct Selection {
+  const Read* read = nullptr;
+  std::string why; // "blocks.1", or with why the earlier ones were not taken
+};
+/// The first read that supports the layer; the reference where asked for.
+Selection select_read(const LayerRead& layer, bool reference);
+
+} // namespace holdfast

@@ -1,0 +1,105 @@
+// Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
+
+#include "mlx/backend/cpu/encoder.h"
+#include "mlx/primitives.h"
+
+#include "holdfast/base/check.h"
+#include "holdfast/kernels/cpu/ops.h"
+#include "holdfast/kernels/cpu/output.h"
+
+namespace holdfast::cpu {
+
+namespace {
+
+namespace mx = mlx::core;
+
+RmsNorm norm_of(const std::vector<float>& weight, float eps) {
+  return {.weight = weight.empty() ? nullptr : weight.data(), .eps = eps};
+}
+
+class LinearPrimitive : public mx::UnaryPrimitive {
+ public:
+  LinearPrimitive(std::shared_ptr<const LinearLayer> layer, const Place& place)
+      : UnaryPrimitive(place.stream),
+        layer_(std::move(layer)),
+        runtime_(place.runtime) {}
+
+  void eval_cpu(const std::vector<mx::array>& inputs, mx::array& out) override {
+    for (const auto& input : inputs) {
+      require_f32(input, "linear");
+    }
+    allocate_output(out);
+    LinearJob job{
+        .x = inputs[0].data<float>(),
+        .m = inputs[0].shape(0),
+        .norm = norm_of(layer_->norm, layer_->eps),
+        .weights = {},
+        .gate = layer_->gate,
+        .post_norm = norm_of(layer_->post_norm, layer_->eps),
+        .residual = inputs.size() > 1 ? inputs[1].data<float>() : nullptr,
+        .y = out.data<float>()};
+    auto& encoder = mx::cpu::get_command_encoder(stream());
+    encoder.set_input_array(inputs[0]);
+    encoder.set_output_array(out);
+    encoder.dispatch([job, layer = layer_, runtime = runtime_]() mutable {
+      std::vector<const Weight*> weights;
+      for (const auto& weight : layer->weights) {
+        weights.push_back(weight.get());
+      }
+      job.weights = weights;
+      linear(job, *runtime.executor, runtime.path);
+    });
+  }
+
+  void eval_gpu(const std::vector<mx::array>&, mx::array&) override {
+    throw Error(
+        ErrorCode::kUnsupported, "[linear] expected a CPU stream, got a GPU");
+  }
+
+  const char* name() const override {
+    return "HoldfastLinear";
+  }
+
+ private:
+  std::shared_ptr<const LinearLayer> layer_;
+  Runtime runtime_;
+};
+
+} // namespace
+
+int64_t LinearLayer::n() const {
+  int64_t n = 0;
+  for (const auto& weight : weights) {
+    n += weight->n();
+  }
+  return gate == Gate::kNone ? n : n / 2;
+}
+
+int64_t LinearLayer::k() const {
+  return weights.front()->k();
+}
+
+mx::array linear(
+    const std::shared_ptr<const LinearLayer>& layer,
+    const mx::array& x,
+    const std::optional<mx::array>& residual,
+    const Place& place) {
+  expect(
+      x.ndim() == 2 && x.shape(1) == layer->k(),
+      "[linear] expected x [M, k] with the weights' k");
+  std::vector<mx::array> inputs{x};
+  const mx::Shape shape{x.shape(0), static_cast<int>(layer->n())};
+  if (residual) {
+    expect(
+        residual->shape() == shape,
+        "[linear] expected a residual of the output's shape");
+    inputs.push_back(*residual);
+  }
+  return mx::array(
+      shape,
+      mx::float32,
+      std::make_shared<LinearPrimitive>(layer, place),
+      std::move(inputs));
+}
+
+} // namespace holdfast::cpu

@@ -1,0 +1,79 @@
+// Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
+//
+// The CPU kernels as MLX operations: each builds one lazy primitive whose task
+// runs on the stream's thread and works on the runtime's team. All float arrays
+// are f32 and row-contiguous.
+//
+// Threads: the engine thread. Errors: shapes are refused when the operation is
+// built, naming what was expected.
+
+#pragma once
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "mlx/array.h"
+#include "mlx/stream.h"
+
+#include "holdfast/env/runtime.h"
+#include "holdfast/kernels/cpu/elementwise.h"
+#include "holdfast/kernels/cpu/linear.h"
+#include "holdfast/kernels/cpu/weight.h"
+
+namespace holdfast::cpu {
+
+/// Linear weights with what is fused around them; see linear.h. Immutable.
+struct LinearLayer {
+  std::vector<std::shared_ptr<const Weight>> weights;
+  std::vector<float> norm; // [k] or empty
+  std::vector<float> post_norm; // [n] or empty
+  float eps = 1e-6f;
+  Gate gate = Gate::kNone;
+
+  /// Columns of the output.
+  int64_t n() const;
+  int64_t k() const;
+};
+
+/// Where an operation runs.
+struct Place {
+  Runtime runtime;
+  mlx::core::Stream stream;
+};
+
+/// x [M, k], residual [M, n] or none -> [M, n].
+mlx::core::array linear(
+    const std::shared_ptr<const LinearLayer>& layer,
+    const mlx::core::array& x,
+    const std::optional<mlx::core::array>& residual,
+    const Place& place);
+
+/// The heads of an attention layer.
+struct HeadsLayer {
+  int64_t query_heads = 0;
+  int64_t kv_heads = 0;
+  int64_t head_dim = 0;
+  std::vector<float> query_norm; // [head_dim] or empty
+  std::vector<float> key_norm;
+  float eps = 1e-6f;
+  Rope rope;
+};
+
+/// qkv [T, (Hq + 2 Hkv) * D], positions [T] int32 -> q [T, Hq, D], k and v
+/// [T, Hkv, D].
+std::array<mlx::core::array, 3> split_heads(
+    const std::shared_ptr<const HeadsLayer>& layer,
+    const mlx::core::array& qkv,
+    const mlx::core::array& positions,
+    const Place& place);
+
+/// ids [T] int32 -> [T, table.k()], scaled.
+mlx::core::array embed(
+    const std::shared_ptr<const Weight>& table,
+    const mlx::core::array& ids,
+    float scale,
+    const Place& place);
+
+} // namespace holdfast::cpu

@@ -1,0 +1,20 @@
+// Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
+//
+// Memory for the outputs of our primitives: 64-byte aligned (MLX's own CPU
+// arrays start 8 bytes past a line) and recycled, so that a step of the same
+// shape as the last one touches no new pages.
+// Threads: any.
+
+#pragma once
+
+#include "mlx/array.h"
+
+namespace holdfast::cpu {
+
+/// Gives `out` memory for its shape and dtype, row-contiguous.
+void allocate_output(mlx::core::array& out);
+
+/// Throws Error unless `array` is row-contiguous f32. `where` names the caller.
+void require_f32(const mlx::core::array& array, const char* where);
+
+} // namespace holdfast::cpu

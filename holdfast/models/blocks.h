@@ -1,0 +1,60 @@
+// Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
+//
+// What decoder families share: loading of a layer's fused weights, and the
+// attention and feed-forward halves as six primitives. Immutable; engine
+// thread.
+
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "mlx/array.h"
+
+#include "holdfast/kernels/cpu/ops.h"
+#include "holdfast/models/weight_source.h"
+#include "holdfast/state/step.h"
+
+namespace holdfast {
+
+/// One decoder layer: x += attention(x), then x += feed_forward(x), each with a
+/// norm before it and, in some families, one after it.
+struct DecoderLayer {
+  std::shared_ptr<const cpu::LinearLayer> qkv;
+  std::shared_ptr<const cpu::HeadsLayer> heads;
+  std::shared_ptr<const cpu::LinearLayer> output; // of attention
+  std::shared_ptr<const cpu::LinearLayer> gate_up;
+  std::shared_ptr<const cpu::LinearLayer> down;
+};
+
+/// The names under which a layer's norms are stored; "" where a family has
+/// none.
+struct LayerNorms {
+  std::string attention = "attn_norm";
+  std::string query = "";
+  std::string key = "";
+  std::string post_attention = "";
+  std::string feed_forward = "ffn_norm";
+  std::string post_feed_forward = "";
+};
+
+/// Reads layer `index` ("blk.<index>.*").
+DecoderLayer load_decoder_layer(
+    const WeightSource& source,
+    int64_t index,
+    const LayerNorms& norms,
+    cpu::Gate gate,
+    const cpu::Rope& rope);
+
+/// x [T, hidden] -> [T, hidden].
+mlx::core::array run_decoder_layer(
+    const DecoderLayer& layer,
+    LayerIndex index,
+    const mlx::core::array& x,
+    Step& step,
+    const cpu::Place& place);
+
+/// The bytes of all weights of a layer.
+Bytes weight_bytes(const DecoderLayer& layer);
+
+} // namespace holdfast

@@ -1,0 +1,162 @@
+// Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
+
+#include "holdfast/models/gemma3.h"
+
+#include <cmath>
+
+#include "mlx/ops.h"
+
+#include "holdfast/base/bits.h"
+#include "holdfast/base/check.h"
+#include "holdfast/models/blocks.h"
+
+namespace holdfast {
+
+namespace {
+
+namespace mx = mlx::core;
+
+// What a gemma3 file may leave out: every sixth layer is full, and sliding
+// layers rotate with base 10 000.
+constexpr int64_t kPattern = 6;
+constexpr double kLocalRopeBase = 10000.0;
+
+ModelConfig complete(ModelConfig config) {
+  if (config.rope_base_local == 0) {
+    config.rope_base_local = kLocalRopeBase;
+  }
+  if (config.rope_base == 0) {
+    config.rope_base = 1e6;
+  }
+  if (config.rope_scale == 0) {
+    config.rope_scale = 1.0;
+  }
+  if (config.window < 1) {
+    throw Error(
+        ErrorCode::kUnsupported,
+        "[gemma3] expected a sliding window of at least 1, got " +
+            std::to_string(config.window));
+  }
+  return config;
+}
+
+bool is_sliding(int64_t layer) {
+  return (layer + 1) % kPattern != 0;
+}
+
+class Gemma3 : public Model {
+ public:
+  Gemma3(const WeightSource& source, Runtime runtime)
+      : config_(complete(source.config())), runtime_(std::move(runtime)) {
+    table_ = std::make_shared<const cpu::Weight>(
+        source.matrix("token_embd.weight", config_.vocab, config_.hidden));
+    for (int64_t i = 0; i < config_.layers; ++i) {
+      layers_.push_back(load_layer(source, i));
+    }
+    const bool tied = !source.has("output.weight");
+    output_ = std::make_shared<const cpu::LinearLayer>(cpu::LinearLayer{
+        .weights =
+            {tied ? table_
+                  : std::make_shared<const cpu::Weight>(source.matrix(
+                        "output.weight", config_.vocab, config_.hidden))},
+        .norm = source.vector("output_norm.weight", config_.hidden),
+        .post_norm = {},
+        .eps = static_cast<float>(config_.norm_eps)});
+  }
+
+  const ModelConfig& config() const override {
+    return config_;
+  }
+
+  std::vector<AttentionSpec> layers() const override {
+    std::vector<AttentionSpec> specs;
+    for (int64_t i = 0; i < config_.layers; ++i) {
+      specs.push_back(
+          {.query_heads = config_.query_heads,
+           .kv_heads = config_.kv_heads,
+           .key_dim = config_.head_dim,
+           .value_dim = config_.head_dim,
+           .scale = 1.0f / std::sqrt(static_cast<float>(config_.head_dim)),
+           .softcap = 0.0f,
+           .visibility = {.window = is_sliding(i) ? config_.window : 0},
+           .sink_logits = {}});
+    }
+    return specs;
+  }
+
+  Bytes weight_bytes() const override {
+    Bytes total = table_->bytes();
+    if (output_->weights[0] != table_) {
+      total += output_->weights[0]->bytes();
+    }
+    for (const auto& layer : layers_) {
+      total += holdfast::weight_bytes(layer);
+    }
+    return total;
+  }
+
+  std::optional<mx::array> forward(
+      Step& step,
+      std::span<const int32_t> tokens,
+      std::span<const int32_t> outputs) const override {
+    expect(
+        static_cast<int64_t>(tokens.size()) == step.tokens(),
+        "[gemma3] expected as many tokens as the step has");
+    const cpu::Place place{runtime_, step.stream()};
+    const mx::array ids(
+        tokens.data(), mx::Shape{static_cast<int>(tokens.size())}, mx::int32);
+    // The family rounds this factor to bf16, as it was trained.
+    const float scale =
+        bf16_to_f32(f32_to_bf16(std::sqrt(static_cast<float>(config_.hidden))));
+    auto x = cpu::embed(table_, ids, scale, place);
+    for (size_t i = 0; i < layers_.size(); ++i) {
+      x = run_decoder_layer(
+          layers_[i], LayerIndex(static_cast<int64_t>(i)), x, step, place);
+    }
+    if (outputs.empty()) {
+      return std::nullopt;
+    }
+    if (outputs.size() != tokens.size()) {
+      const mx::array rows(
+          outputs.data(),
+          mx::Shape{static_cast<int>(outputs.size())},
+          mx::int32);
+      x = mx::take(x, rows, 0, place.stream);
+    }
+    return cpu::linear(output_, x, std::nullopt, place);
+  }
+
+ private:
+  DecoderLayer load_layer(const WeightSource& source, int64_t index) const {
+    const bool sliding = is_sliding(index);
+    const cpu::Rope rope{
+        .dims = config_.head_dim,
+        .base = static_cast<float>(
+            sliding ? config_.rope_base_local : config_.rope_base),
+        .scale = sliding ? 1.0f : static_cast<float>(config_.rope_scale)};
+    return load_decoder_layer(
+        source,
+        index,
+        {.query = "attn_q_norm",
+         .key = "attn_k_norm",
+         .post_attention = "post_attention_norm",
+         .post_feed_forward = "post_ffw_norm"},
+        cpu::Gate::kGeluTanh,
+        rope);
+  }
+
+  const ModelConfig config_;
+  const Runtime runtime_;
+  std::shared_ptr<const cpu::Weight> table_;
+  std::vector<DecoderLayer> layers_;
+  std::shared_ptr<const cpu::LinearLayer> output_;
+};
+
+} // namespace
+
+std::unique_ptr<Model>
+make_gemma3(const WeightSource& source, Runtime runtime) {
+  return std::make_unique<Gemma3>(source, std::move(runtime));
+}
+
+} // namespace holdfast

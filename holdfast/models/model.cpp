@@ -1,0 +1,38 @@
+// Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
+
+#include "holdfast/models/model.h"
+
+#include "holdfast/base/check.h"
+#include "holdfast/models/gemma3.h"
+
+namespace holdfast {
+
+namespace {
+
+struct Family {
+  const char* name;
+  std::unique_ptr<Model> (*make)(const WeightSource&, Runtime);
+};
+
+// A new family is one line here.
+constexpr Family kFamilies[] = {
+    {"gemma3", make_gemma3},
+};
+
+} // namespace
+
+std::unique_ptr<Model> make_model(const WeightSource& source, Runtime runtime) {
+  std::string known;
+  for (const Family& family : kFamilies) {
+    if (source.config().family == family.name) {
+      return family.make(source, std::move(runtime));
+    }
+    known += std::string(known.empty() ? "" : ", ") + family.name;
+  }
+  throw Error(
+      ErrorCode::kUnsupported,
+      "[model] expected a family of: " + known + "; got \"" +
+          source.config().family + "\"");
+}
+
+} // namespace holdfast

@@ -1,0 +1,55 @@
+// Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
+//
+// What a model asks of a file: its configuration and its tensors by name, in
+// the kernels' form. Implemented by the engine, one per file format, so that a
+// family knows no file format and a reader knows no model.
+//
+// Errors: a missing or misshapen tensor throws Error with a line that names
+// file, tensor, and what was expected.
+
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "holdfast/base/strong.h"
+#include "holdfast/kernels/cpu/weight.h"
+
+namespace holdfast {
+
+/// Neutral names; a field a family does not use stays 0. A field that the file
+/// lacks stays 0 too, and the family supplies or refuses it.
+struct ModelConfig {
+  std::string family; // "gemma3"
+  std::string name; // for people
+  int64_t layers = 0;
+  int64_t hidden = 0;
+  int64_t ffn = 0;
+  int64_t query_heads = 0;
+  int64_t kv_heads = 0;
+  int64_t head_dim = 0;
+  int64_t vocab = 0;
+  int64_t context = 0; // positions the model was made for
+  int64_t window = 0; // of its sliding layers
+  double norm_eps = 0;
+  double rope_base = 0;
+  double rope_base_local = 0; // of sliding layers
+  double rope_scale = 0; // linear: 1 / factor, full layers
+};
+
+class WeightSource {
+ public:
+  virtual ~WeightSource() = default;
+
+  virtual const ModelConfig& config() const = 0;
+  virtual bool has(std::string_view name) const = 0;
+  /// A matrix [n, k], codes kept, packed for the kernels. Not cached: ask once.
+  virtual cpu::Weight
+  matrix(std::string_view name, int64_t n, int64_t k) const = 0;
+  /// A vector [n] in f32.
+  virtual std::vector<float> vector(std::string_view name, int64_t n) const = 0;
+};
+
+} // namespace holdfast

@@ -1,0 +1,46 @@
+// Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
+//
+// What State and Step share. Private to state/. Engine thread only.
+
+#pragma once
+
+#include <optional>
+
+#include "holdfast/attend/read.h"
+#include "holdfast/block/pool.h"
+#include "holdfast/plan/chains.h"
+#include "holdfast/plan/group.h"
+#include "holdfast/plan/transaction.h"
+#include "holdfast/state/state.h"
+#include "holdfast/state/step.h"
+
+namespace holdfast {
+
+struct State::Impl {
+  explicit Impl(StateOptions given);
+
+  const StateOptions options;
+  const LayerGroups groups;
+  BlockPool pool;
+  Chains chains;
+  const mlx::core::Stream stream;
+  std::vector<std::shared_ptr<const LayerRead>> layers; // [layer]
+  std::vector<Selection> reads; // [layer]
+};
+
+struct Step::Impl {
+  Impl(std::shared_ptr<State::Impl> of, std::span<const RowAppend> rows);
+
+  /// Waits for tasks already started, so that none writes after the end.
+  void settle() noexcept;
+  void require_open() const;
+
+  const std::shared_ptr<State::Impl> state;
+  Transaction transaction;
+  const std::shared_ptr<StepRun> run;
+  const mlx::core::array positions;
+  std::vector<bool> attended; // [layer]
+  std::optional<mlx::core::array> last; // output of the last layer attended
+};
+
+} // namespace holdfast

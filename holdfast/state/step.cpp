@@ -1,0 +1,161 @@
+// Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
+
+#include "holdfast/state/step.h"
+
+#include "mlx/transforms.h"
+
+#include "holdfast/state/state_impl.h"
+
+namespace holdfast {
+
+namespace {
+
+namespace mx = mlx::core;
+
+// Throws unless `array` is [tokens, heads, dim] f32.
+void require_shape(
+    const mx::array& array,
+    const mx::Shape& shape,
+    const char* what) {
+  if (array.shape() == shape && array.dtype() == mx::float32) {
+    return;
+  }
+  const auto text = [](const mx::Shape& s) {
+    std::string out = "[";
+    for (size_t i = 0; i < s.size(); ++i) {
+      out += (i ? ", " : "") + std::to_string(s[i]);
+    }
+    return out + "]";
+  };
+  throw Error(
+      ErrorCode::kInvalidArgument,
+      std::string("[Step::attend] expected ") + what + " " + text(shape) +
+          " float32, got " + text(array.shape()));
+}
+
+} // namespace
+
+Step::Impl::Impl(
+    std::shared_ptr<State::Impl> of,
+    std::span<const RowAppend> rows)
+    : state(std::move(of)),
+      transaction(state->chains.begin(rows)),
+      run(std::make_shared<StepRun>(
+          transaction.plan(),
+          state->groups.layers())),
+      positions(
+          transaction.plan()->positions.data(),
+          mx::Shape{static_cast<int>(transaction.plan()->tokens)},
+          mx::int32),
+      attended(state->groups.layers()) {}
+
+void Step::Impl::settle() noexcept {
+  run->end();
+  try {
+    mx::synchronize(state->stream);
+  } catch (...) {
+    // The failure of a task that belongs to this ended step; eval told it.
+  }
+}
+
+void Step::Impl::require_open() const {
+  expect(
+      transaction.open(),
+      "[Step] expected an open step, got one that was committed or rolled back",
+      ErrorCode::kStale);
+}
+
+Step::Step(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Step::Step(Step&&) noexcept = default;
+
+Step::~Step() {
+  if (impl_ != nullptr) {
+    rollback();
+  }
+}
+
+int64_t Step::tokens() const {
+  return impl_->run->plan().tokens;
+}
+
+mx::Stream Step::stream() const {
+  return impl_->state->stream;
+}
+
+const mx::array& Step::positions() const {
+  return impl_->positions;
+}
+
+mx::array Step::attend(
+    LayerIndex layer,
+    const mx::array& q,
+    const mx::array& k,
+    const mx::array& v) {
+  impl_->require_open();
+  const int64_t index = layer.get();
+  expect(
+      index >= 0 && index < impl_->state->groups.layers(),
+      "[Step::attend] expected a layer of the state");
+  expect(
+      !impl_->attended[index],
+      "[Step::attend] expected each layer once in a step, got one twice");
+  const auto& read = impl_->state->layers[index];
+  const AttentionSpec& spec = read->spec;
+  const auto shape = [&](int64_t heads, int64_t dim) {
+    return mx::Shape{
+        static_cast<int>(tokens()),
+        static_cast<int>(heads),
+        static_cast<int>(dim)};
+  };
+  require_shape(q, shape(spec.query_heads, spec.key_dim), "q");
+  require_shape(k, shape(spec.kv_heads, spec.key_dim), "k");
+  require_shape(v, shape(spec.kv_heads, spec.value_dim), "v");
+  auto out = impl_->state->reads[index].read->attend(
+      read, impl_->run, {q, k, v}, impl_->state->stream);
+  impl_->attended[index] = true;
+  impl_->last = out;
+  return out;
+}
+
+void Step::commit(std::span<const int64_t> accepted) {
+  impl_->require_open();
+  try {
+    if (impl_->last) {
+      mx::eval({*impl_->last});
+    }
+    for (int64_t i = 0; i < impl_->state->groups.layers(); ++i) {
+      if (!impl_->run->finished(i)) {
+        throw Error(
+            ErrorCode::kInvalidArgument,
+            "[Step::commit] expected every layer to have been written, got "
+            "none of layer " +
+                std::to_string(i));
+      }
+    }
+  } catch (...) {
+    rollback();
+    throw;
+  }
+  impl_->transaction.commit(accepted);
+  impl_->run->end();
+  impl_->last.reset();
+}
+
+void Step::commit_all() {
+  std::vector<int64_t> accepted;
+  for (const RowSpan& row : impl_->run->plan().rows) {
+    accepted.push_back(row.count);
+  }
+  commit(accepted);
+}
+
+void Step::rollback() {
+  if (!impl_->transaction.open()) {
+    return;
+  }
+  impl_->settle();
+  impl_->last.reset();
+  impl_->transaction.rollback();
+}
+
+} // namespace holdfast

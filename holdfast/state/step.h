@@ -1,0 +1,62 @@
+// Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
+//
+// One forward over ragged rows: what a model author meets.
+//
+// begin -> positions, attend per layer -> commit. Not committed: nothing
+// happened. Arrays made within a step refuse to be evaluated after its end
+// (kStale), so a captured view can never show another step's bytes.
+//
+// Threads: the engine thread alone.
+
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "mlx/array.h"
+
+#include "holdfast/base/strong.h"
+#include "holdfast/rows/batch.h"
+
+namespace holdfast {
+
+class Step {
+ public:
+  Step(Step&&) noexcept;
+  Step& operator=(Step&&) = delete;
+  /// Rolls back unless committed.
+  ~Step();
+
+  /// T, the tokens of all rows.
+  int64_t tokens() const;
+  /// The stream on which this state's arrays are made.
+  mlx::core::Stream stream() const;
+  /// Absolute positions, [T] int32.
+  const mlx::core::array& positions() const;
+  /// Appends k [T, Hkv, D], v [T, Hkv, Dv] to the rows' open blocks and reads
+  /// their chains with q [T, Hq, D]; all f32. Returns [T, Hq, Dv] f32. Once a
+  /// layer; throws on other shapes.
+  mlx::core::array attend(
+      LayerIndex layer,
+      const mlx::core::array& q,
+      const mlx::core::array& k,
+      const mlx::core::array& v);
+  /// Evaluates the last layer's output unless that is done, requires that every
+  /// layer has been written (one that the last does not depend on must have
+  /// been evaluated before), and keeps the first accepted[i] tokens of the i-th
+  /// row, 0 to its count. Throws, rolled back, where a layer failed or was left
+  /// out.
+  void commit(std::span<const int64_t> accepted);
+  /// All tokens of all rows.
+  void commit_all();
+  void rollback();
+
+ private:
+  friend class State;
+  struct Impl;
+  explicit Step(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+} // namespace holdfast
