@@ -1,0 +1,121 @@
+// Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
+
+#include "holdfast/formats/spm_vocabulary.h"
+
+#include <cmath>
+#include <limits>
+#include <string>
+#include <utility>
+
+namespace holdfast {
+namespace {
+
+Status corrupt(const std::string& text) {
+  return {ErrorCode::kCorrupt, "[tokenizer] expected " + text};
+}
+
+int hex_digit(char digit) {
+  if (digit >= '0' && digit <= '9') {
+    return digit - '0';
+  }
+  if (digit >= 'A' && digit <= 'F') {
+    return digit - 'A' + 10;
+  }
+  return digit >= 'a' && digit <= 'f' ? digit - 'a' + 10 : -1;
+}
+
+Status check_sizes(const SpmVocabulary& vocabulary) {
+  const size_t count = vocabulary.pieces.size();
+  if (count == 0 || count > size_t{1} << 28) {
+    return corrupt("1 to 2^28 pieces, got " + std::to_string(count));
+  }
+  for (const auto& [name, size] :
+       {std::pair{"scores", vocabulary.scores.size()},
+        std::pair{"types", vocabulary.types.size()}}) {
+    if (size != count) {
+      return corrupt(
+          "as many " + std::string(name) + " as pieces (" +
+          std::to_string(count) + "), got " + std::to_string(size));
+    }
+  }
+  return {};
+}
+
+Status check_ids(const SpmVocabulary& vocabulary) {
+  const auto count = static_cast<int64_t>(vocabulary.pieces.size());
+  for (const auto& [name, id] :
+       {std::pair{"bos", vocabulary.bos},
+        std::pair{"eos", vocabulary.eos},
+        std::pair{"unknown", vocabulary.unknown},
+        std::pair{"padding", vocabulary.padding}}) {
+    if (id != kNoToken && (id < 0 || id >= count)) {
+      return corrupt(
+          "a " + std::string(name) + " id below " + std::to_string(count) +
+          ", got " + std::to_string(id));
+    }
+  }
+  if (vocabulary.add_bos && vocabulary.bos == kNoToken) {
+    return corrupt("a bos id where add_bos is set, got none");
+  }
+  if (vocabulary.add_eos && vocabulary.eos == kNoToken) {
+    return corrupt("an eos id where add_eos is set, got none");
+  }
+  return {};
+}
+
+Status check_piece(const SpmVocabulary& vocabulary, size_t i) {
+  const std::string_view piece = vocabulary.pieces[i];
+  const int32_t type = vocabulary.types[i];
+  const auto at = [&] { return " of piece " + std::to_string(i); };
+  if (type < 1 || type > 6) {
+    return corrupt(
+        "a type" + at() + " from 1 to 6, got " + std::to_string(type));
+  }
+  if (std::isnan(vocabulary.scores[i])) {
+    return corrupt("a score" + at() + ", got a NaN");
+  }
+  if (piece.size() > std::numeric_limits<uint32_t>::max() / 4) {
+    return corrupt(
+        "a size" + at() + " below 1 GiB, got " + std::to_string(piece.size()));
+  }
+  switch (static_cast<PieceType>(type)) {
+    case PieceType::kByte:
+      return spm_byte_of(piece) >= 0
+          ? Status()
+          : corrupt("a byte \"<0x00>\" to \"<0xFF>\" as text" + at());
+    case PieceType::kUserDefined:
+    case PieceType::kControl:
+    case PieceType::kUnknown:
+      return piece.size() <= kMaxSearchedPieceBytes
+          ? Status()
+          : corrupt(
+                "at most 1024 bytes" + at() + ", got " +
+                std::to_string(piece.size()));
+    default:
+      return {};
+  }
+}
+
+} // namespace
+
+int spm_byte_of(std::string_view piece) {
+  if (piece.size() != 6 || !piece.starts_with("<0x") || piece[5] != '>') {
+    return -1;
+  }
+  const int high = hex_digit(piece[3]);
+  const int low = hex_digit(piece[4]);
+  return high < 0 || low < 0 ? -1 : high * 16 + low;
+}
+
+Status check_spm_vocabulary(const SpmVocabulary& vocabulary) {
+  Status status = check_sizes(vocabulary);
+  if (status.ok()) {
+    status = check_ids(vocabulary);
+  }
+  for (size_t i = 0; status.ok() && i < vocabulary.pieces.size(); ++i) {
+    status = check_piece(vocabulary, i);
+  }
+  return status;
+}
+
+} // namespace holdfast
