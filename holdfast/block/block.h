@@ -21,6 +21,7 @@
 namespace holdfast {
 
 class BlockHeap;
+struct BlockSlab;
 
 /// Internal to block/: what BlockRefs point to.
 struct Block {
@@ -29,6 +30,7 @@ struct Block {
   int64_t kind = 0;
   Bytes bytes;
   std::byte* image = nullptr;
+  BlockSlab* slab = nullptr;
   std::shared_ptr<BlockHeap> heap; // takes the image back
 };
 

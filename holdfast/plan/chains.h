@@ -6,13 +6,13 @@
 //
 // Invariants: a row holds exactly the blocks its chain names, in every group;
 // blocks full of committed positions are sealed; an open block has one owner; a
-// call that throws changed nothing. Lives as long as its transactions.
+// call that throws changed nothing. Transactions that outlive this have ended.
 // Engine thread only.
 
 #pragma once
 
 #include <cstdint>
-#include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -31,6 +31,7 @@ class Chains {
   Chains(BlockPool& pool, std::vector<Retention> retentions);
   Chains(const Chains&) = delete;
   Chains& operator=(const Chains&) = delete;
+  ~Chains();
 
   /// An empty row, last in order. Costs no block.
   RowId add();
@@ -77,7 +78,8 @@ class Chains {
   int64_t groups() const {
     return static_cast<int64_t>(retentions_.size());
   }
-  /// The generation of the open step, 0 where none is open.
+  /// The generation of the open step, 0 where none is open. No two steps of the
+  /// process have the same.
   uint64_t open_generation() const;
   /// Throws kInternal where an invariant is broken. For tests; O(blocks).
   void check_invariants() const;
@@ -88,30 +90,30 @@ class Chains {
     Chain chain;
     std::vector<std::vector<BlockRef>> blocks; // [group][block]
   };
-  /// A block that begin puts into a row: a fresh one, or a copy of a sealed
-  /// one; `previous` goes back if the row accepts nothing.
-  struct Placement {
-    uint32_t slot;
-    int64_t group;
-    BlockIndex block;
-    BlockRef previous;
-    BlockRef fresh;
-  };
-
   void require_no_step(const char* where) const;
-  Row& row(RowId row);
-  const Row& row(RowId row) const;
-  Row& store(RowId id, Row row);
-  std::vector<Placement> placements(std::span<const RowAppend> appends) const;
-  void follow(Row& row) noexcept;
+  Row& at(RowId row);
+  const Row& at(RowId row) const;
+  /// A new row, last in order, with that content.
+  RowId add(Row row);
+  /// The blocks [first, end) of a group that a step puts into a row; the first
+  /// may take the place of a sealed tail.
+  struct NewBlocks {
+    int64_t first;
+    int64_t end;
+  };
+  NewBlocks new_blocks(const RowAppend& append, int64_t group) const;
+  /// The same for all rows and groups, still without references.
+  std::vector<BlockPlacement>
+  placements(std::span<const RowAppend> appends) const;
+  /// Drops and seals blocks as the row's chain says.
+  static void follow(Row& row) noexcept;
   void check_row(const Row& row) const;
 
   BlockPool& pool_;
   std::vector<Retention> retentions_;
   Batch batch_;
-  std::vector<Row> rows_; // [slot]
-  uint64_t generation_ = 0; // of the newest step
-  Transaction* open_ = nullptr;
+  std::vector<std::optional<Row>> rows_; // [slot]
+  Transaction* open_ = nullptr; // the open step, wherever it was moved
 };
 
 } // namespace holdfast

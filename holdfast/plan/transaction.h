@@ -11,11 +11,24 @@
 #include <span>
 #include <vector>
 
+#include "holdfast/base/strong.h"
+#include "holdfast/block/block.h"
 #include "holdfast/plan/step_plan.h"
+#include "holdfast/rows/batch.h"
 
 namespace holdfast {
 
 class Chains;
+
+/// A block that a step puts into a row: a fresh one behind its last, or a copy
+/// in the place of a sealed tail.
+struct BlockPlacement {
+  uint32_t slot = 0;
+  int64_t group = 0;
+  BlockIndex block;
+  bool placed = false;
+  BlockRef other; // what to place; once placed, what was there before
+};
 
 class Transaction {
  public:
@@ -31,23 +44,30 @@ class Transaction {
   const std::shared_ptr<const StepPlan>& plan() const {
     return plan_;
   }
-  /// Settles the first accepted[i], 0 .. count, positions of the i-th row and
-  /// ends the step. Throws kStale on an ended step, kInvalidArgument for wrong
-  /// counts; then the step is as it was.
+  /// Settles the first accepted[i], 0 .. count, positions of the i-th row of
+  /// the step and ends it. Throws kStale on an ended step, kInvalidArgument for
+  /// wrong counts; then nothing changed.
   void commit(std::span<const int64_t> accepted);
   /// Accepts everything.
   void commit_all();
-  /// Ends the step; nothing happened. No effect on an ended step.
+  /// Ends the step: nothing happened. A step that ended already stays so.
   void rollback() noexcept;
 
  private:
   friend class Chains;
-  struct Undo;
-  Transaction(Chains& chains, std::unique_ptr<Undo> undo);
+  Transaction(
+      Chains& chains,
+      std::span<const RowAppend> appends,
+      std::vector<BlockPlacement> placements);
+  /// Puts the blocks into their rows and makes the plan.
+  void place();
+  void restore(uint32_t slot) noexcept;
   void finish() noexcept;
 
-  Chains* chains_ = nullptr; // null: ended
-  std::unique_ptr<Undo> undo_;
+  Chains* chains_; // null: ended
+  uint64_t generation_;
+  std::vector<RowAppend> appends_;
+  std::vector<BlockPlacement> placements_;
   std::shared_ptr<const StepPlan> plan_;
 };
 

@@ -14,10 +14,11 @@
 
 namespace holdfast {
 
-/// A row's name. Slots are reused, generations tell their rows apart.
+/// A row's name. Slots are reused; a generation is given out once a process, so
+/// that a name means nothing in a batch that the row is not in.
 struct RowId {
   uint32_t slot = 0;
-  uint32_t generation = 0; // of a row: >= 1
+  uint64_t generation = 0; // of a row: >= 1
 
   bool operator==(const RowId&) const = default;
 };
@@ -56,7 +57,7 @@ class Batch {
 
  private:
   std::vector<RowId> order_;
-  std::vector<uint32_t> generations_; // [slot], of its present or next row
+  std::vector<uint64_t> generations_; // [slot], of its row; 0: free
   std::vector<uint32_t> free_slots_;
 };
 

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "holdfast/base/strong.h"
@@ -39,6 +40,9 @@ struct HeldBlocks {
   bool operator==(const HeldBlocks&) const = default;
 };
 
+/// Positions are 32-bit numbers where kernels meet them.
+inline constexpr Position kMaxPositions{std::numeric_limits<int32_t>::max()};
+
 class Chain {
  public:
   /// groups: [group], at least one.
@@ -63,7 +67,8 @@ class Chain {
   /// query still finds its whole window, over all groups.
   Position reusable_floor() const;
 
-  /// Makes place for `count` >= 1 more tentative positions.
+  /// Makes place for `count` >= 1 more tentative positions, kMaxPositions in
+  /// all. Throws kInvalidArgument.
   void append(int64_t count);
   /// Settles the first `accepted` of the tentative positions, drops the others
   /// and releases blocks behind the windows.

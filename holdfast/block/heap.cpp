@@ -1,0 +1,144 @@
+// Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
+
+#include "holdfast/block/heap.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "holdfast/base/bits.h"
+#include "holdfast/base/check.h"
+
+namespace holdfast {
+
+bool SlabIsOlder::operator()(const BlockSlab* a, const BlockSlab* b) const {
+  return a->sequence < b->sequence;
+}
+
+BlockHeap::BlockHeap(std::vector<Bytes> image_bytes, Bytes budget)
+    : budget_(budget), kinds_(image_bytes.size()) {
+  expect(
+      !image_bytes.empty() && budget.get() >= 0,
+      "[pool] expected an image size a kind and a budget >= 0, got none");
+  for (size_t kind = 0; kind < image_bytes.size(); ++kind) {
+    const int64_t bytes = image_bytes[kind].get();
+    expect(
+        bytes > 0 && bytes % kPageBytes.get() == 0,
+        "[pool] expected images of whole 4 KiB pages, got another size");
+    kinds_[kind].image_bytes = image_bytes[kind];
+  }
+}
+
+void BlockHeap::attach(Block& block) {
+  bool touched = false;
+  {
+    std::lock_guard lock(mutex_);
+    Kind& kind = kinds_[static_cast<size_t>(block.kind)];
+    require_locked(kind.image_bytes);
+    BlockSlab& slab = slab_with_room(kind);
+    int64_t index = slab.untouched;
+    touched = !slab.returned.empty();
+    if (touched) {
+      index = slab.returned.back();
+      slab.returned.pop_back();
+    } else {
+      ++slab.untouched;
+    }
+    if (kind.drained == &slab) {
+      kind.drained = nullptr;
+    }
+    if (slab.live() == slab.images) {
+      slab.seat = kind.with_room.extract(&slab);
+    }
+    block.image = slab.pages.data() + index * kind.image_bytes.get();
+    block.bytes = kind.image_bytes;
+    block.slab = &slab;
+    account_.live_bytes += kind.image_bytes;
+    account_.peak_bytes = std::max(account_.peak_bytes, account_.live_bytes);
+    ++account_.live_blocks;
+  }
+  if (touched) {
+    std::memset(block.image, 0, static_cast<size_t>(block.bytes.get()));
+  }
+}
+
+BlockSlab& BlockHeap::slab_with_room(Kind& kind) {
+  if (!kind.with_room.empty()) {
+    return **kind.with_room.begin();
+  }
+  const int64_t images = ceil_div(kHugePageBytes.get(), kind.image_bytes.get());
+  kind.slabs.push_back(
+      {.pages = Pages(Bytes(images * kind.image_bytes.get())),
+       .sequence = next_sequence_++,
+       .images = images,
+       .untouched = 0,
+       .returned = {},
+       .seat = {},
+       .self = {}});
+  BlockSlab& slab = kind.slabs.back();
+  slab.self = std::prev(kind.slabs.end());
+  try {
+    slab.returned.reserve(static_cast<size_t>(images)); // take_back is noexcept
+    kind.with_room.insert(&slab);
+  } catch (...) {
+    kind.slabs.pop_back();
+    throw;
+  }
+  account_.mapped_bytes += slab.pages.bytes();
+  return slab;
+}
+
+void BlockHeap::take_back(Block& block) noexcept {
+  std::lock_guard lock(mutex_);
+  Kind& kind = kinds_[static_cast<size_t>(block.kind)];
+  BlockSlab& slab = *block.slab;
+  if (slab.live() == slab.images) {
+    kind.with_room.insert(std::move(slab.seat));
+  }
+  slab.returned.push_back(
+      (block.image - slab.pages.data()) / kind.image_bytes.get());
+  account_.live_bytes -= kind.image_bytes;
+  --account_.live_blocks;
+  if (slab.live() > 0) {
+    return;
+  }
+  if (kind.drained == nullptr) {
+    kind.drained = &slab;
+    return;
+  }
+  account_.mapped_bytes -= slab.pages.bytes();
+  kind.with_room.erase(&slab);
+  kind.slabs.erase(slab.self);
+}
+
+void BlockHeap::require(Bytes more) const {
+  std::lock_guard lock(mutex_);
+  require_locked(more);
+}
+
+void BlockHeap::require_locked(Bytes more) const {
+  if (more > budget_ - account_.live_bytes) {
+    throw Error(
+        ErrorCode::kOutOfBudget,
+        "[pool] expected at most " +
+            std::to_string((budget_ - account_.live_bytes).get()) +
+            " more bytes of state (budget " + std::to_string(budget_.get()) +
+            ", live " + std::to_string(account_.live_bytes.get()) + "), got " +
+            std::to_string(more.get()));
+  }
+}
+
+BlockAccount BlockHeap::account() const {
+  std::lock_guard lock(mutex_);
+  return account_;
+}
+
+Bytes BlockHeap::image_bytes(int64_t kind) const {
+  expect(
+      kind >= 0 && kind < kinds(),
+      "[pool] expected the index of an image kind, got one out of range");
+  return kinds_[static_cast<size_t>(kind)].image_bytes;
+}
+
+} // namespace holdfast

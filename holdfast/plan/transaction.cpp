@@ -1,0 +1,142 @@
+// Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
+
+#include "holdfast/plan/transaction.h"
+
+#include <algorithm>
+#include <atomic>
+#include <string>
+#include <utility>
+
+#include "holdfast/base/check.h"
+#include "holdfast/plan/chains.h"
+#include "holdfast/plan/planner.h"
+
+namespace holdfast {
+
+namespace {
+
+uint64_t next_generation() {
+  static std::atomic<uint64_t> last{0};
+  return ++last;
+}
+
+} // namespace
+
+Transaction::Transaction(
+    Chains& chains,
+    std::span<const RowAppend> appends,
+    std::vector<BlockPlacement> placements)
+    : chains_(&chains),
+      generation_(next_generation()),
+      appends_(appends.begin(), appends.end()),
+      placements_(std::move(placements)) {
+  chains.open_ = this;
+}
+
+Transaction::Transaction(Transaction&& other) noexcept
+    : chains_(std::exchange(other.chains_, nullptr)),
+      generation_(other.generation_),
+      appends_(std::move(other.appends_)),
+      placements_(std::move(other.placements_)),
+      plan_(std::move(other.plan_)) {
+  if (chains_) {
+    chains_->open_ = this;
+  }
+}
+
+Transaction::~Transaction() {
+  rollback();
+}
+
+void Transaction::place() {
+  for (const RowAppend& append : appends_) {
+    chains_->at(append.row).chain.append(append.count);
+  }
+  for (BlockPlacement& placement : placements_) {
+    auto& blocks = chains_->rows_[placement.slot]
+                       ->blocks[static_cast<size_t>(placement.group)];
+    const auto block = static_cast<size_t>(placement.block.get());
+    if (block == blocks.size()) {
+      blocks.emplace_back();
+    }
+    std::swap(blocks[block], placement.other);
+    placement.placed = true;
+  }
+  plan_ = std::make_shared<const StepPlan>(
+      make_step_plan(*chains_, appends_, generation_));
+}
+
+void Transaction::commit(std::span<const int64_t> accepted) {
+  if (!open()) {
+    throw Error(
+        ErrorCode::kStale,
+        "[step.commit] expected an open step, got step " +
+            std::to_string(generation_) + ", which has ended");
+  }
+  if (accepted.size() != appends_.size()) {
+    throw Error(
+        ErrorCode::kInvalidArgument,
+        "[step.commit] expected counts for " + std::to_string(appends_.size()) +
+            " rows, got " + std::to_string(accepted.size()));
+  }
+  for (size_t i = 0; i < accepted.size(); ++i) {
+    if (accepted[i] < 0 || accepted[i] > appends_[i].count) {
+      throw Error(
+          ErrorCode::kInvalidArgument,
+          "[step.commit] expected 0 to " + std::to_string(appends_[i].count) +
+              " accepted positions for row " + std::to_string(i) + ", got " +
+              std::to_string(accepted[i]));
+    }
+  }
+  for (size_t i = 0; i < accepted.size(); ++i) {
+    const uint32_t slot = appends_[i].row.slot;
+    Chains::Row& row = *chains_->rows_[slot];
+    row.chain.commit(accepted[i]);
+    if (accepted[i] == 0) {
+      restore(slot);
+    }
+    Chains::follow(row);
+  }
+  finish();
+}
+
+void Transaction::commit_all() {
+  std::vector<int64_t> accepted;
+  for (const RowAppend& append : appends_) {
+    accepted.push_back(append.count);
+  }
+  commit(accepted);
+}
+
+void Transaction::rollback() noexcept {
+  if (!open()) {
+    return;
+  }
+  for (const RowAppend& append : appends_) {
+    Chains::Row& row = *chains_->rows_[append.row.slot];
+    row.chain.rollback();
+    restore(append.row.slot);
+    Chains::follow(row);
+  }
+  finish();
+}
+
+void Transaction::restore(uint32_t slot) noexcept {
+  for (BlockPlacement& placement : placements_) {
+    if (placement.slot == slot && placement.placed && placement.other) {
+      auto& blocks =
+          chains_->rows_[slot]->blocks[static_cast<size_t>(placement.group)];
+      std::swap(
+          blocks[static_cast<size_t>(placement.block.get())], placement.other);
+      placement.placed = false;
+    }
+  }
+}
+
+void Transaction::finish() noexcept {
+  chains_->open_ = nullptr;
+  chains_ = nullptr;
+  placements_.clear();
+}
+
+} // namespace holdfast
