@@ -1,0 +1,244 @@
+// Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
+
+#include "holdfast/engine/gguf_weights.h"
+
+#include <cmath>
+#include <string>
+#include <utility>
+
+namespace holdfast {
+
+namespace {
+
+// Far above any model; products of three of these fit int64_t.
+constexpr int64_t kMaxSize = int64_t{1} << 20;
+
+/// Reads "<family>.<key>" entries and remembers the first one missing.
+class ConfigReader {
+ public:
+  ConfigReader(const GgufFile& file, std::string family)
+      : file_(file), prefix_(std::move(family) + ".") {}
+
+  /// At least 1; 0 where absent.
+  int64_t size(const char* key, int64_t most = kMaxSize) {
+    const std::string name = prefix_ + key;
+    const auto value = file_.integer(name);
+    if (value && (*value < 1 || *value > most)) {
+      throw file_.refusal(
+          name, "1 to " + std::to_string(most), std::to_string(*value));
+    }
+    return value.value_or(0);
+  }
+  /// The same, remembered where absent.
+  int64_t required_size(const char* key) {
+    const int64_t value = size(key);
+    if (value == 0) {
+      miss(key, "a number");
+    }
+    return value;
+  }
+  /// Above 0; 0 where absent.
+  double number(const char* key) const {
+    const std::string name = prefix_ + key;
+    const auto value = file_.number(name);
+    if (value && !(*value > 0 && std::isfinite(*value))) {
+      throw file_.refusal(
+          name, "a finite number above 0", std::to_string(*value));
+    }
+    return value.value_or(0);
+  }
+  std::string text(const char* key) const {
+    return std::string(file_.text(prefix_ + key).value_or(""));
+  }
+  Error
+  refusal(const char* key, const char* expected, std::string_view got) const {
+    return file_.refusal(prefix_ + key, expected, got);
+  }
+  void miss(const char* key, const char* expected) {
+    if (!missing_) {
+      missing_ = refusal(key, expected, "no such key");
+    }
+  }
+  const std::optional<Error>& missing() const {
+    return missing_;
+  }
+
+ private:
+  const GgufFile& file_;
+  const std::string prefix_;
+  std::optional<Error> missing_;
+};
+
+/// 1 / factor for linear scaling, 0 where there is none.
+double rope_scale(const ConfigReader& reader) {
+  const std::string type = reader.text("rope.scaling.type");
+  if (type.empty() || type == "none") {
+    return 0;
+  }
+  if (type != "linear") {
+    throw reader.refusal("rope.scaling.type", "none or linear", type);
+  }
+  const double factor = reader.number("rope.scaling.factor");
+  return factor == 0 ? 0 : 1.0 / factor;
+}
+
+int64_t vocabulary(const GgufFile& file) {
+  if (const auto tokens = file.texts("tokenizer.ggml.tokens")) {
+    return tokens->size();
+  }
+  const GgufTensor* table = file.tensor("token_embd.weight");
+  return table == nullptr ? 0 : table->ne[1];
+}
+
+std::string shape(int64_t k, int64_t rows) {
+  return "[" + std::to_string(k) +
+      (rows == 1 ? "" : ", " + std::to_string(rows)) + "]";
+}
+
+} // namespace
+
+GgufWeights::GgufWeights(
+    const GgufFile& file,
+    std::shared_ptr<Executor> executor,
+    Progress progress)
+    : file_(file),
+      executor_(std::move(executor)),
+      progress_(std::move(progress)) {
+  const auto family = file.text("general.architecture");
+  if (!family) {
+    throw file.refusal(
+        "general.architecture", "the model's family", "no such key");
+  }
+  config_.family = *family;
+  config_.name = file.text("general.name").value_or("");
+  ConfigReader reader(file, config_.family);
+  config_.layers = reader.required_size("block_count");
+  config_.hidden = reader.required_size("embedding_length");
+  config_.ffn = reader.required_size("feed_forward_length");
+  config_.query_heads = reader.required_size("attention.head_count");
+  config_.kv_heads = reader.size("attention.head_count_kv");
+  if (config_.kv_heads == 0) {
+    config_.kv_heads = config_.query_heads;
+  }
+  config_.head_dim = reader.size("attention.key_length");
+  if (config_.head_dim == 0 && config_.query_heads > 0) {
+    config_.head_dim = config_.hidden / config_.query_heads;
+  }
+  if (const int64_t values = reader.size("attention.value_length");
+      values != 0 && values != config_.head_dim) {
+    throw reader.refusal(
+        "attention.value_length", "the length of keys", std::to_string(values));
+  }
+  if (config_.query_heads % std::max<int64_t>(config_.kv_heads, 1) != 0) {
+    throw reader.refusal(
+        "attention.head_count_kv",
+        "a divisor of attention.head_count",
+        std::to_string(config_.kv_heads));
+  }
+  config_.vocab = vocabulary(file);
+  config_.context = reader.size("context_length", int64_t{1} << 40);
+  if (config_.context == 0) {
+    reader.miss("context_length", "a number");
+  }
+  config_.window = reader.size("attention.sliding_window", int64_t{1} << 40);
+  config_.norm_eps = reader.number("attention.layer_norm_rms_epsilon");
+  if (config_.norm_eps == 0) {
+    reader.miss("attention.layer_norm_rms_epsilon", "a number");
+  }
+  config_.rope_base = reader.number("rope.freq_base");
+  config_.rope_scale = rope_scale(reader);
+  incomplete_ = reader.missing();
+}
+
+bool GgufWeights::has(std::string_view name) const {
+  return file_.tensor(name) != nullptr;
+}
+
+/// The tensor, which must be [k] or [k, rows] in the format's order.
+const GgufTensor&
+GgufWeights::find(std::string_view name, int64_t rows, int64_t k) const {
+  if (incomplete_) {
+    throw *incomplete_;
+  }
+  const std::string where =
+      file_.name() + ": tensor " + std::string(name) + ": ";
+  const GgufTensor* tensor = file_.tensor(name);
+  if (tensor == nullptr) {
+    throw Error(
+        ErrorCode::kCorrupt,
+        where + "expected shape " + shape(k, rows) + ", got no such tensor");
+  }
+  if (tensor->ne[0] != k || tensor->rows() != rows || tensor->ne[1] != rows) {
+    std::string got;
+    for (int i = 0; i < tensor->dims; ++i) {
+      got += (i == 0 ? "[" : ", ") +
+          std::to_string(tensor->ne[static_cast<size_t>(i)]);
+    }
+    throw Error(
+        ErrorCode::kCorrupt,
+        where + "expected shape " + shape(k, rows) + ", got " + got + "]");
+  }
+  return *tensor;
+}
+
+void GgufWeights::finished(const GgufTensor& tensor) const {
+  if (const MappedFile* mapping = file_.mapping()) {
+    mapping->drop(Bytes(tensor.offset), Bytes(tensor.bytes));
+  }
+  done_ += tensor.bytes;
+  if (progress_) {
+    progress_(Bytes(done_), Bytes(file_.size() - file_.data_offset()));
+  }
+}
+
+cpu::Weight
+GgufWeights::matrix(std::string_view name, int64_t n, int64_t k) const {
+  const GgufTensor& tensor = find(name, n, k);
+  const std::byte* data = file_.data(tensor).data();
+  const int64_t row_bytes = tensor.row_bytes();
+  const GgufType type = tensor.type;
+  const CodeFormat& codes = gguf_type_info(type).codes;
+  const auto pack = [&] {
+    if (codes.bits == 0) {
+      return cpu::Weight::pack_values(
+          type == GgufType::kBF16 ? cpu::WeightFormat::Kind::kBf16
+                                  : cpu::WeightFormat::Kind::kF32,
+          n,
+          k,
+          [=](int64_t row, float* values) {
+            read_values(type, data + row * row_bytes, k, values);
+          },
+          *executor_);
+    }
+    return cpu::Weight::pack_codes(
+        {cpu::WeightFormat::Kind::kCodes,
+         codes.bits,
+         codes.group,
+         codes.has_offsets},
+        n,
+        k,
+        [=](int64_t row, const cpu::CodeRow& out) {
+          unpack_row(
+              type,
+              data + row * row_bytes,
+              k,
+              out.codes,
+              out.scales,
+              out.offsets);
+        },
+        *executor_);
+  };
+  cpu::Weight weight = pack();
+  finished(tensor);
+  return weight;
+}
+
+std::vector<float> GgufWeights::vector(std::string_view name, int64_t n) const {
+  const GgufTensor& tensor = find(name, 1, n);
+  std::vector<float> values(static_cast<size_t>(n));
+  read_values(tensor.type, file_.data(tensor).data(), n, values.data());
+  finished(tensor);
+  return values;
+}
+
+} // namespace holdfast

@@ -1,0 +1,55 @@
+// Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
+//
+// A model's configuration and tensors out of a GGUF file. Codes keep the
+// file's exact values; BF16 stays bf16, F16 and F32 become f32. Once a tensor
+// is packed, the pages it was read from are given back, so that a load holds
+// the file or the packed form of a weight, not both.
+//
+// Threads: one at a time. The file outlives it.
+
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "holdfast/base/status.h"
+#include "holdfast/env/executor.h"
+#include "holdfast/formats/gguf.h"
+#include "holdfast/models/weight_source.h"
+
+namespace holdfast {
+
+class GgufWeights : public WeightSource {
+ public:
+  /// Called with the file's bytes read so far.
+  using Progress = std::function<void(Bytes done, Bytes total)>;
+
+  /// Reads the configuration. A key of the wrong type or out of range throws
+  /// Error at once; one that is absent only when a tensor is asked for, so that
+  /// an unknown family is refused as such.
+  GgufWeights(
+      const GgufFile& file,
+      std::shared_ptr<Executor> executor,
+      Progress progress = nullptr);
+
+  const ModelConfig& config() const override {
+    return config_;
+  }
+  bool has(std::string_view name) const override;
+  cpu::Weight
+  matrix(std::string_view name, int64_t n, int64_t k) const override;
+  std::vector<float> vector(std::string_view name, int64_t n) const override;
+
+ private:
+  const GgufTensor& find(std::string_view name, int64_t rows, int64_t k) const;
+  void finished(const GgufTensor& tensor) const;
+
+  const GgufFile& file_;
+  std::shared_ptr<Executor> executor_;
+  Progress progress_;
+  ModelConfig config_;
+  std::optional<Error> incomplete_; // the first absent key
+  mutable int64_t done_ = 0; // bytes of tensors read
+};
+
+} // namespace holdfast

@@ -1,0 +1,143 @@
+// Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
+
+#include "holdfast/engine/load.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "holdfast/base/check.h"
+
+namespace holdfast {
+
+namespace {
+
+constexpr const char* kModelKey = "tokenizer.ggml.model";
+
+/// The array, or a refusal where it is absent.
+template <class Array>
+Array required(
+    const GgufFile& file,
+    const char* key,
+    const std::optional<Array>& array) {
+  if (!array) {
+    throw file.refusal(key, "an array", "no such key");
+  }
+  return *array;
+}
+
+Tokenizer build_tokenizer(const GgufFile& file) {
+  const auto kind = file.text(kModelKey);
+  if (!kind || *kind != "llama") {
+    throw file.refusal(
+        kModelKey, "llama (SentencePiece)", kind.value_or("no such key"));
+  }
+  const auto pieces = required(
+      file, "tokenizer.ggml.tokens", file.texts("tokenizer.ggml.tokens"));
+  const auto stored_scores = required(
+      file, "tokenizer.ggml.scores", file.numbers("tokenizer.ggml.scores"));
+  const auto stored_types = required(
+      file,
+      "tokenizer.ggml.token_type",
+      file.integers("tokenizer.ggml.token_type"));
+  std::vector<float> scores(static_cast<size_t>(stored_scores.size()));
+  for (size_t i = 0; i < scores.size(); ++i) {
+    scores[i] = stored_scores[static_cast<int64_t>(i)];
+  }
+  std::vector<int32_t> types(static_cast<size_t>(stored_types.size()));
+  for (size_t i = 0; i < types.size(); ++i) {
+    // What does not fit is no type either.
+    types[i] = static_cast<int32_t>(
+        std::clamp<int64_t>(stored_types[static_cast<int64_t>(i)], -1, 1000));
+  }
+  const auto id = [&](const char* key) {
+    return file.integer(key).value_or(kNoToken);
+  };
+  SpmVocabulary vocabulary;
+  vocabulary.pieces.assign(pieces.begin(), pieces.end());
+  vocabulary.scores = scores;
+  vocabulary.types = types;
+  vocabulary.bos = id("tokenizer.ggml.bos_token_id");
+  vocabulary.eos = id("tokenizer.ggml.eos_token_id");
+  vocabulary.unknown = id("tokenizer.ggml.unknown_token_id");
+  vocabulary.padding = id("tokenizer.ggml.padding_token_id");
+  // What the format's SentencePiece models do where a file does not say.
+  vocabulary.add_bos = file.boolean("tokenizer.ggml.add_bos_token")
+                           .value_or(vocabulary.bos != kNoToken);
+  vocabulary.add_eos =
+      file.boolean("tokenizer.ggml.add_eos_token").value_or(false);
+  vocabulary.add_space_prefix =
+      file.boolean("tokenizer.ggml.add_space_prefix").value_or(true);
+  Result<Tokenizer> built = Tokenizer::build(std::move(vocabulary));
+  if (!built.ok()) {
+    throw Error(
+        built.status().code(), file.name() + ": " + built.status().text());
+  }
+  return std::move(built).value();
+}
+
+std::vector<int32_t>
+end_tokens(const GgufFile& file, const Tokenizer& tokenizer) {
+  std::vector<int32_t> ids;
+  if (tokenizer.eos() != kNoToken) {
+    ids.push_back(tokenizer.eos());
+  }
+  // The end of a turn, in models made for conversation.
+  const char* key = "tokenizer.ggml.eot_token_id";
+  if (const auto turn = file.integer(key)) {
+    if (*turn < 0 || *turn >= tokenizer.size()) {
+      throw file.refusal(key, "a token's id", std::to_string(*turn));
+    }
+    ids.push_back(static_cast<int32_t>(*turn));
+  }
+  return ids;
+}
+
+/// Runs `make` so that its errors name the file.
+template <class F>
+auto naming(const std::string& path, F make) {
+  try {
+    return make();
+  } catch (const Error& error) {
+    const std::string text = error.what();
+    throw Error(
+        error.code(),
+        text.find(path) == std::string::npos ? path + ": " + text : text);
+  }
+}
+
+} // namespace
+
+ModelFile open_model_file(const std::string& path) {
+  return naming(path, [&] {
+    auto file = std::make_unique<const GgufFile>(GgufFile::open(path).value());
+    Tokenizer tokenizer = build_tokenizer(*file);
+    std::vector<int32_t> ends = end_tokens(*file, tokenizer);
+    return ModelFile{std::move(file), std::move(tokenizer), std::move(ends)};
+  });
+}
+
+LoadedModel load_model(
+    const std::string& path,
+    const Runtime& runtime,
+    const GgufWeights::Progress& progress) {
+  ModelFile source = open_model_file(path);
+  return naming(path, [&] {
+    const GgufWeights weights(*source.file, runtime.executor, progress);
+    auto model = make_model(weights, runtime);
+    return LoadedModel{std::move(source), runtime, std::move(model)};
+  });
+}
+
+std::unique_ptr<State>
+make_state(const LoadedModel& loaded, const StateChoice& choice) {
+  const Codec* codec = find_codec(choice.kv).value();
+  return std::make_unique<State>(StateOptions{
+      .layers = loaded.model->layers(),
+      .keys = codec,
+      .values = codec,
+      .max_bytes = choice.max_bytes,
+      .runtime = loaded.runtime,
+      .reference_read = choice.reference_read});
+}
+
+} // namespace holdfast

@@ -1,0 +1,52 @@
+// Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
+//
+// From a model file to what generates: file, tokenizer, model, state.
+// Threads: the thread that loads is the engine thread.
+// Errors: throws Error, one line that names the file.
+
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "holdfast/engine/gguf_weights.h"
+#include "holdfast/env/runtime.h"
+#include "holdfast/formats/gguf.h"
+#include "holdfast/formats/tokenizer.h"
+#include "holdfast/models/model.h"
+#include "holdfast/state/state.h"
+
+namespace holdfast {
+
+/// A file and its tokenizer, without weights.
+struct ModelFile {
+  std::unique_ptr<const GgufFile> file; // holds the tokenizer's pieces
+  Tokenizer tokenizer;
+  std::vector<int32_t> end_tokens; // ids that end a text
+};
+ModelFile open_model_file(const std::string& path);
+
+/// All that is needed to run. Members in order of dependence.
+struct LoadedModel {
+  ModelFile source;
+  Runtime runtime;
+  std::unique_ptr<const Model> model;
+};
+LoadedModel load_model(
+    const std::string& path,
+    const Runtime& runtime,
+    const GgufWeights::Progress& progress = nullptr);
+
+struct StateChoice {
+  std::string kv = "bf16"; // codec of keys and values
+  Bytes max_bytes{0}; // 0: no limit
+  bool reference_read = false;
+};
+/// An empty state for the model. Throws kInvalidArgument on an unknown codec.
+std::unique_ptr<State>
+make_state(const LoadedModel& loaded, const StateChoice& choice);
+
+} // namespace holdfast
