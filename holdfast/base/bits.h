@@ -1,8 +1,9 @@
 // Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
 //
 // Conversions between f32 and the 16-bit floating formats, and rounding
-// helpers. Round to nearest even everywhere; NaN payloads survive as quiet NaN.
-// Any thread.
+// helpers. Round to nearest even everywhere. A NaN keeps its sign and as much
+// of its payload as fits (made quiet where nothing would be left), so that
+// every 16-bit pattern survives the way through f32 and back. Any thread.
 
 #pragma once
 
@@ -17,8 +18,9 @@ inline float bf16_to_f32(uint16_t bits) {
 
 inline uint16_t f32_to_bf16(float value) {
   const uint32_t bits = std::bit_cast<uint32_t>(value);
-  if ((bits & 0x7fffffffu) > 0x7f800000u) {
-    return static_cast<uint16_t>((bits >> 16) | 0x40u); // quiet NaN
+  if ((bits & 0x7fffffffu) > 0x7f800000u) { // NaN
+    const uint32_t quiet = bits & 0x7f0000u ? 0u : 0x40u;
+    return static_cast<uint16_t>((bits >> 16) | quiet);
   }
   return static_cast<uint16_t>((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
 }
@@ -39,8 +41,10 @@ inline uint16_t f32_to_f16(float value) {
   const uint32_t bits = std::bit_cast<uint32_t>(value);
   const auto sign = static_cast<uint16_t>((bits >> 16) & 0x8000u);
   const uint32_t magnitude = bits & 0x7fffffffu;
-  if (magnitude > 0x7f800000u) {
-    return sign | 0x7e00u;
+  if (magnitude > 0x7f800000u) { // NaN
+    const uint32_t payload = (magnitude >> 13) & 0x3ffu;
+    return static_cast<uint16_t>(
+        sign | 0x7c00u | (payload != 0 ? payload : 0x200u));
   }
   if (magnitude >= 0x477ff000u) { // 65520 and more round to infinity
     return sign | 0x7c00u;

@@ -68,7 +68,13 @@ template <class T>
 class [[nodiscard]] Result {
  public:
   Result(T value) : value_(std::move(value)) {}
-  Result(Status status) : value_(std::move(status)) {}
+  /// A status that is ok says nothing about a missing value: kInternal.
+  Result(Status status)
+      : value_(
+            status.ok() ? Status(
+                              ErrorCode::kInternal,
+                              "[Result] expected a value or an error, got ok")
+                        : std::move(status)) {}
 
   bool ok() const {
     return value_.index() == 0;

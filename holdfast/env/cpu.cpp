@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <fstream>
+#include <thread>
 
 #if defined(__linux__)
 #include <sched.h>
@@ -19,6 +20,8 @@ namespace holdfast {
 
 namespace {
 
+constexpr int kUnlimited = 1 << 20;
+
 #if defined(__x86_64__) && defined(__linux__)
 
 bool has_amx_tiles() {
@@ -27,9 +30,10 @@ bool has_amx_tiles() {
     return false;
   }
   const bool amx_bf16 = d & (1u << 22);
-  const bool amx_tile = d & (1u << 24);
   const bool avx512_fp16 = d & (1u << 23);
-  return amx_bf16 && amx_tile && avx512_fp16;
+  const bool amx_tile = d & (1u << 24);
+  const bool amx_int8 = d & (1u << 25);
+  return amx_bf16 && avx512_fp16 && amx_tile && amx_int8;
 }
 
 // The tile registers are off until a process asks (Linux 5.16 and later).
@@ -39,15 +43,18 @@ bool request_amx() {
   return syscall(SYS_arch_prctl, kArchReqXcompPerm, kXfeatureXtiledata) == 0;
 }
 
+// Each names what its files are compiled for: cmake/HoldfastTargets.cmake.
 bool has_avx512() {
-  return __builtin_cpu_supports("avx512f") &&
+  return __builtin_cpu_supports("fma") && __builtin_cpu_supports("avx512f") &&
       __builtin_cpu_supports("avx512bw") &&
       __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
 }
 
 bool has_amx() {
   return has_avx512() && __builtin_cpu_supports("avx512vbmi") &&
-      has_amx_tiles() && request_amx();
+      __builtin_cpu_supports("avx512vbmi2") &&
+      __builtin_cpu_supports("avx512vnni") &&
+      __builtin_cpu_supports("avx512bf16") && has_amx_tiles() && request_amx();
 }
 
 #else
@@ -61,15 +68,16 @@ bool has_amx() {
 
 #endif
 
-// cgroup v2: "max 100000" or "200000 100000".
+// cgroup v2: "200000 100000"; "max 100000" or no file where nothing is set.
 int quota_cores() {
   std::ifstream file("/sys/fs/cgroup/cpu.max");
-  std::string quota;
+  double quota = 0;
   double period = 0;
-  if (!(file >> quota >> period) || quota == "max" || period <= 0) {
-    return 1 << 20;
+  if (!(file >> quota >> period) || quota <= 0 || period <= 0) {
+    return kUnlimited;
   }
-  return std::max(1, static_cast<int>(std::ceil(std::stod(quota) / period)));
+  return static_cast<int>(
+      std::clamp(std::ceil(quota / period), 1.0, double{kUnlimited}));
 }
 
 } // namespace
@@ -112,9 +120,9 @@ Result<KernelPath> kernel_path(std::string_view text) {
 }
 
 int usable_cores() {
-  int cores = 1;
+  int cores = static_cast<int>(std::thread::hardware_concurrency());
 #if defined(__linux__)
-  cpu_set_t set;
+  cpu_set_t set; // fails beyond its 1024 processors
   if (sched_getaffinity(0, sizeof set, &set) == 0) {
     cores = CPU_COUNT(&set);
   }

@@ -2,14 +2,19 @@
 
 #include "holdfast/env/executor.h"
 
+#include <string>
+#include <system_error>
+#include <utility>
+
 #include "holdfast/base/check.h"
 
 namespace holdfast {
 
 namespace {
 
-// About 20 us of pauses: longer than the gap between two primitives of one
-// forward, shorter than what a person would notice as load.
+// 20 to 80 us of pauses, as the processor has it: longer than the gap between
+// two primitives of one forward, shorter than what a person would notice as
+// load.
 constexpr int kSpins = 2000;
 
 void pause() {
@@ -26,12 +31,24 @@ Executor::Executor(int threads) : threads_(threads) {
   expect(
       threads >= 1 && threads <= 1024, "[Executor] expected 1 to 1024 threads");
   team_.reserve(threads - 1);
-  for (int worker = 1; worker < threads; ++worker) {
-    team_.emplace_back([this, worker] { work(worker); });
+  try {
+    for (int worker = 1; worker < threads; ++worker) {
+      team_.emplace_back([this, worker] { work(worker); });
+    }
+  } catch (const std::system_error& error) {
+    stop();
+    throw Error(
+        ErrorCode::kIo,
+        std::string("[Executor] expected the system to give threads, got ") +
+            error.what());
   }
 }
 
 Executor::~Executor() {
+  stop();
+}
+
+void Executor::stop() {
   {
     std::lock_guard lock(mutex_);
     stop_.store(true);
@@ -44,12 +61,24 @@ Executor::~Executor() {
 }
 
 void Executor::run(const std::function<void(int)>& task) {
+  ensure(
+      !busy_.exchange(true),
+      "[Executor] expected one run at a time, got a second one");
+  struct Release {
+    std::atomic<bool>& busy;
+    ~Release() {
+      busy.store(false);
+    }
+  } release{busy_};
   if (threads_ == 1) {
     task(0);
-    return;
+  } else {
+    lead(task);
   }
+}
+
+void Executor::lead(const std::function<void(int)>& task) {
   task_ = &task;
-  failure_ = nullptr;
   running_.store(threads_ - 1);
   round_.fetch_add(1); // seq_cst, as is sleepers_: one side sees the other
   if (sleepers_.load() > 0) {
@@ -69,14 +98,22 @@ void Executor::run(const std::function<void(int)>& task) {
       std::this_thread::yield();
     }
   }
-  if (own || failure_) {
-    std::rethrow_exception(own ? own : failure_);
+  const std::exception_ptr theirs = std::exchange(failure_, nullptr);
+  if (own || theirs) {
+    std::rethrow_exception(own ? own : theirs);
   }
 }
 
 void Executor::for_each(
     int64_t items,
     const std::function<void(int64_t, int)>& task) {
+  if (items == 1) {
+    task(0, 0);
+    return;
+  }
+  if (items <= 0) {
+    return;
+  }
   std::atomic<int64_t> next{0};
   run([&](int worker) {
     for (int64_t item = next.fetch_add(1); item < items;

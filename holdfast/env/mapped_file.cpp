@@ -24,7 +24,8 @@ Status failure(const std::string& path, const char* verb) {
 } // namespace
 
 Result<MappedFile> MappedFile::open(const std::string& path) {
-  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  // O_NONBLOCK: opening a pipe that nobody writes to would wait for ever.
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (file < 0) {
     return failure(path, "open");
   }
@@ -72,7 +73,7 @@ void MappedFile::drop(Bytes offset, Bytes length) const {
   const int64_t page = ::sysconf(_SC_PAGESIZE);
   const int64_t begin = (offset.get() + page - 1) / page * page;
   const int64_t end = (offset + length).get() / page * page;
-  if (begin < end && end <= static_cast<int64_t>(bytes_.size())) {
+  if (begin >= 0 && begin < end && end <= static_cast<int64_t>(bytes_.size())) {
     ::madvise(
         const_cast<std::byte*>(bytes_.data()) + begin,
         end - begin,
@@ -84,7 +85,7 @@ void MappedFile::will_need(Bytes offset, Bytes length) const {
   const int64_t page = ::sysconf(_SC_PAGESIZE);
   const int64_t begin = offset.get() / page * page;
   const int64_t end = (offset + length).get();
-  if (begin < end && end <= static_cast<int64_t>(bytes_.size())) {
+  if (begin >= 0 && begin < end && end <= static_cast<int64_t>(bytes_.size())) {
     ::madvise(
         const_cast<std::byte*>(bytes_.data()) + begin,
         end - begin,
