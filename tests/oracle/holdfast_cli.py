@@ -14,4 +14,7 @@ def run(binary, *arguments):
             f"{' '.join(command)[:300]}: exit code {done.returncode}\n"
             + done.stderr.decode(errors="replace")[-2000:]
         )
-    return [json.loads(line) for line in done.stdout.decode().splitlines()]
+    try:
+        return [json.loads(line) for line in done.stdout.decode().splitlines()]
+    except json.JSONDecodeError as error:
+        raise SystemExit(f"{' '.join(command)[:300]}: {error}\n{done.stdout[:500]}")

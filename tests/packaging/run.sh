@@ -21,6 +21,6 @@ if [ -x "$work/moved/bin/holdfast" ]; then
   "$work/moved/bin/holdfast" --version
   # Every library of MLX must come from the prefix.
   outside=$(ldd "$work/moved/bin/holdfast" | grep -E 'mlx|blas|lapack|gfortran' |
-    grep -v "$work/moved/lib/" || true)
+    grep -v "$work/moved/" || true)
   [ -z "$outside" ] || { echo "libraries outside the prefix: $outside"; exit 1; }
 fi
