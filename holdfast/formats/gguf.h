@@ -86,6 +86,7 @@ class GgufFile {
   std::optional<bool> boolean(std::string_view key) const;
   /// The bytes as they are; UTF-8 is not checked.
   std::optional<std::string_view> text(std::string_view key) const;
+  /// Name the value before a range-for: the optional itself is a temporary.
   std::optional<GgufStrings> texts(std::string_view key) const;
   /// An array of F32.
   std::optional<GgufFloats> numbers(std::string_view key) const;

@@ -1,0 +1,105 @@
+// Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
+//
+// Reads everything that a parsed GGUF file offers, so that a sanitizer sees
+// any view that reaches too far. Shared by tests and fuzzer. One thread.
+
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "holdfast/formats/gguf.h"
+
+namespace holdfast::test {
+
+inline uint64_t sum(std::string_view text) {
+  uint64_t total = 0;
+  for (const char c : text) {
+    total = total * 31 + static_cast<unsigned char>(c);
+  }
+  return total;
+}
+
+/// Every accessor on one key; those of other types throw, which is counted.
+inline uint64_t touch_key(const GgufFile& file, std::string_view key) {
+  uint64_t total = 0;
+  const auto attempt = [&](auto&& read) {
+    try {
+      total += read();
+    } catch (const Error&) {
+      ++total;
+    }
+  };
+  attempt([&] { return static_cast<uint64_t>(*file.integer(key)); });
+  attempt([&] { return uint64_t{*file.number(key) > 0}; });
+  attempt([&] { return uint64_t{*file.boolean(key)}; });
+  attempt([&] { return sum(*file.text(key)); });
+  attempt([&] {
+    const GgufStrings texts = file.texts(key).value();
+    uint64_t all = 0;
+    for (const std::string_view text : texts) {
+      all += sum(text);
+    }
+    return all;
+  });
+  attempt([&] {
+    const GgufFloats values = file.numbers(key).value();
+    uint64_t all = 0;
+    for (int64_t i = 0; i < values.size(); ++i) {
+      all += values[i] > 0;
+    }
+    return all;
+  });
+  attempt([&] {
+    const GgufIntegers values = file.integers(key).value();
+    uint64_t all = 0;
+    for (int64_t i = 0; i < values.size(); ++i) {
+      all += static_cast<uint64_t>(values[i]);
+    }
+    return all;
+  });
+  return total;
+}
+
+/// The first and the last row of a tensor, as values and as codes.
+inline uint64_t touch_tensor(const GgufFile& file, const GgufTensor& tensor) {
+  const std::span<const std::byte> data = file.data(tensor);
+  uint64_t total = 0;
+  const int64_t k = tensor.ne[0];
+  std::vector<float> values(static_cast<size_t>(k));
+  for (const int64_t row : {int64_t{0}, tensor.rows() - 1}) {
+    const std::byte* at = data.data() + row * tensor.row_bytes();
+    read_values(tensor.type, at, k, values.data());
+    total += values.back() > 0;
+    const CodeFormat format = gguf_type_info(tensor.type).codes;
+    if (format.bits > 0) {
+      std::vector<uint8_t> codes(static_cast<size_t>(k));
+      std::vector<float> scales(static_cast<size_t>(k / format.group));
+      std::vector<float> offsets(scales.size());
+      unpack_row(
+          tensor.type,
+          at,
+          k,
+          codes.data(),
+          scales.data(),
+          format.has_offsets ? offsets.data() : nullptr);
+      total += codes.back();
+    }
+  }
+  return total;
+}
+
+inline uint64_t touch(const GgufFile& file) {
+  uint64_t total = 0;
+  for (const GgufKey& key : file.keys()) {
+    total += touch_key(file, key.name);
+  }
+  for (const GgufTensor& tensor : file.tensors()) {
+    total += touch_tensor(file, tensor);
+    total += file.tensor(tensor.name) == &tensor;
+  }
+  return total;
+}
+
+} // namespace holdfast::test
