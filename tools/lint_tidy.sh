@@ -5,6 +5,5 @@
 # usage: lint_tidy.sh BUILD_FOLDER
 set -euo pipefail
 cd "$(dirname "$0")/.."
-# clang 14 knows not all the flags that g++ takes for AMX and AVX-512 files.
 git ls-files -z 'holdfast/*.cpp' 'apps/*.cpp' |
   xargs -0 -P "$(nproc)" -n 4 clang-tidy -p "$1" --quiet --warnings-as-errors='*'
