@@ -9,8 +9,16 @@
 
 #include "holdfast/base/bits.h"
 #include "holdfast/base/check.h"
+#include "holdfast/env/pages.h"
 
 namespace holdfast {
+
+namespace {
+
+constexpr int64_t kPage = 4096;
+constexpr int64_t kHugePage = int64_t{2} << 20;
+
+} // namespace
 
 bool SlabIsOlder::operator()(const BlockSlab* a, const BlockSlab* b) const {
   return a->sequence < b->sequence;
@@ -24,7 +32,7 @@ BlockHeap::BlockHeap(std::vector<Bytes> image_bytes, Bytes budget)
   for (size_t kind = 0; kind < image_bytes.size(); ++kind) {
     const int64_t bytes = image_bytes[kind].get();
     expect(
-        bytes > 0 && bytes % kPageBytes.get() == 0,
+        bytes > 0 && bytes % kPage == 0,
         "[pool] expected images of whole 4 KiB pages, got another size");
     kinds_[kind].image_bytes = image_bytes[kind];
   }
@@ -51,7 +59,7 @@ void BlockHeap::attach(Block& block) {
     if (slab.live() == slab.images) {
       slab.seat = kind.with_room.extract(&slab);
     }
-    block.image = slab.pages.data() + index * kind.image_bytes.get();
+    block.image = slab.memory.get() + index * kind.image_bytes.get();
     block.bytes = kind.image_bytes;
     block.slab = &slab;
     account_.live_bytes += kind.image_bytes;
@@ -67,9 +75,12 @@ BlockSlab& BlockHeap::slab_with_room(Kind& kind) {
   if (!kind.with_room.empty()) {
     return **kind.with_room.begin();
   }
-  const int64_t images = ceil_div(kHugePageBytes.get(), kind.image_bytes.get());
+  // At least a huge page, so that it is aligned to one.
+  const int64_t images = ceil_div(kHugePage, kind.image_bytes.get());
+  const Bytes bytes(images * kind.image_bytes.get());
   kind.slabs.push_back(
-      {.pages = Pages(Bytes(images * kind.image_bytes.get())),
+      {.memory = allocate_pages(bytes.get()),
+       .bytes = bytes,
        .sequence = next_sequence_++,
        .images = images,
        .untouched = 0,
@@ -85,7 +96,7 @@ BlockSlab& BlockHeap::slab_with_room(Kind& kind) {
     kind.slabs.pop_back();
     throw;
   }
-  account_.mapped_bytes += slab.pages.bytes();
+  account_.mapped_bytes += slab.bytes;
   return slab;
 }
 
@@ -97,7 +108,7 @@ void BlockHeap::take_back(Block& block) noexcept {
     kind.with_room.insert(std::move(slab.seat));
   }
   slab.returned.push_back(
-      (block.image - slab.pages.data()) / kind.image_bytes.get());
+      (block.image - slab.memory.get()) / kind.image_bytes.get());
   account_.live_bytes -= kind.image_bytes;
   --account_.live_blocks;
   if (slab.live() > 0) {
@@ -107,7 +118,7 @@ void BlockHeap::take_back(Block& block) noexcept {
     kind.drained = &slab;
     return;
   }
-  account_.mapped_bytes -= slab.pages.bytes();
+  account_.mapped_bytes -= slab.bytes;
   kind.with_room.erase(&slab);
   kind.slabs.erase(slab.self);
 }

@@ -2,13 +2,14 @@
 //
 // Internal to block/: slabs, free images and the account behind a BlockPool.
 //
-// A slab is one mapping with at least a huge page of images of one kind. The
+// A slab is one allocation of at least a huge page of images of one kind. The
 // oldest slab with room serves first, so that younger ones drain; a drained one
-// is unmapped, save one a kind. Lives until the pool and its last block are
+// is given back, save one a kind. Lives until the pool and its last block are
 // gone. Any thread.
 
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <list>
 #include <memory>
@@ -18,7 +19,6 @@
 
 #include "holdfast/base/strong.h"
 #include "holdfast/block/block.h"
-#include "holdfast/env/pages.h"
 
 namespace holdfast {
 
@@ -30,7 +30,8 @@ struct SlabIsOlder {
 using SlabSet = std::set<BlockSlab*, SlabIsOlder>;
 
 struct BlockSlab {
-  Pages pages;
+  std::shared_ptr<std::byte> memory;
+  Bytes bytes;
   int64_t sequence; // age
   int64_t images; // it has room for
   int64_t untouched; // images from here on were never handed out: zero

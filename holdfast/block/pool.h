@@ -46,7 +46,7 @@ class BlockPool {
   /// The most live_bytes() has been.
   Bytes peak_bytes() const;
   int64_t live_blocks() const;
-  /// What is mapped from the system: live images and free ones.
+  /// What was taken from the system: the slabs of live images and free ones.
   Bytes mapped_bytes() const;
 
  private:
