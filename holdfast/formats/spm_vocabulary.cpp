@@ -44,14 +44,14 @@ Status check_sizes(const SpmVocabulary& vocabulary) {
 Status check_ids(const SpmVocabulary& vocabulary) {
   const auto count = static_cast<int64_t>(vocabulary.pieces.size());
   for (const auto& [name, id] :
-       {std::pair{"bos", vocabulary.bos},
-        std::pair{"eos", vocabulary.eos},
-        std::pair{"unknown", vocabulary.unknown},
-        std::pair{"padding", vocabulary.padding}}) {
+       {std::pair{"a bos", vocabulary.bos},
+        std::pair{"an eos", vocabulary.eos},
+        std::pair{"an unknown", vocabulary.unknown},
+        std::pair{"a padding", vocabulary.padding}}) {
     if (id != kNoToken && (id < 0 || id >= count)) {
       return corrupt(
-          "a " + std::string(name) + " id below " + std::to_string(count) +
-          ", got " + std::to_string(id));
+          std::string(name) + " id below " + std::to_string(count) + ", got " +
+          std::to_string(id));
     }
   }
   if (vocabulary.add_bos && vocabulary.bos == kNoToken) {
