@@ -45,8 +45,9 @@ struct AttendJob {
   float* out = nullptr; // [T, query_heads, value_dim]
 };
 
-/// Ok where append_and_attend covers a layer on this path; kUnsupported with the
-/// reason otherwise (codecs that differ in a way no kernel reads, head sizes).
+/// Ok where append_and_attend covers a layer on this path; kUnsupported with
+/// the reason otherwise (codecs that differ in a way no kernel reads, head
+/// sizes).
 Status supports_attend(
     const AttentionSpec& spec,
     const Codec& keys,

@@ -1,0 +1,137 @@
+// Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
+
+#include "holdfast/codec/dense.h"
+
+#include <cstring>
+
+#include "holdfast/base/bits.h"
+#include "holdfast/base/check.h"
+
+namespace holdfast {
+
+namespace {
+
+void expect_fit(
+    const char* where,
+    const Status& supported,
+    int64_t slot,
+    size_t planes) {
+  supported.check();
+  if (slot < 0 || slot >= kBlockTokens || planes != 1) {
+    throw Error(
+        ErrorCode::kInvalidArgument,
+        std::string("[") + where + "] expected a slot below " +
+            std::to_string(kBlockTokens) + " of 1 plane, got slot " +
+            std::to_string(slot) + " of " + std::to_string(planes));
+  }
+}
+
+} // namespace
+
+std::string DenseCodec::name() const {
+  switch (format_) {
+    case DenseFormat::kF32:
+      return "f32";
+    case DenseFormat::kF16:
+      return "f16";
+    case DenseFormat::kBf16:
+      break;
+  }
+  return "bf16";
+}
+
+std::string DenseCodec::id() const {
+  return std::string("dense.").append(name()).append(".1");
+}
+
+Status DenseCodec::supports(ChannelRole, int64_t head_dim) const {
+  if (head_dim >= kDenseDimStep && head_dim <= kDenseMaxDim &&
+      head_dim % kDenseDimStep == 0) {
+    return Status();
+  }
+  return Status(
+      ErrorCode::kUnsupported,
+      std::string("[").append(name()) +
+          "] expected a head size that is a multiple of 16 up to " +
+          std::to_string(kDenseMaxDim) + ", got " + std::to_string(head_dim) +
+          "; no dense codec (f32, f16, bf16) stores it");
+}
+
+std::vector<PlaneSpec>
+DenseCodec::planes(ChannelRole role, int64_t head_dim) const {
+  supports(role, head_dim).check();
+  const int64_t width = role == ChannelRole::kKeys
+      ? dense_key_width(format_, head_dim)
+      : head_dim;
+  return {
+      {role == ChannelRole::kKeys ? "keys" : "values",
+       Bytes(kBlockTokens * width * dense_element_bytes(format_))}};
+}
+
+void DenseCodec::encode(
+    ChannelRole role,
+    std::span<const float> vector,
+    int64_t slot,
+    std::span<std::byte* const> planes) const {
+  const auto dim = static_cast<int64_t>(vector.size());
+  expect_fit("DenseCodec.encode", supports(role, dim), slot, planes.size());
+  for (int64_t d = 0; d < dim; ++d) {
+    store(planes[0], index(role, dim, slot, d), vector[d]);
+  }
+  if (role == ChannelRole::kKeys) {
+    for (int64_t d = dim; d < dense_key_width(format_, dim); ++d) {
+      store(planes[0], index(role, dim, slot, d), 0.0f);
+    }
+  }
+}
+
+void DenseCodec::decode(
+    ChannelRole role,
+    std::span<const std::byte* const> planes,
+    int64_t slot,
+    std::span<float> vector) const {
+  const auto dim = static_cast<int64_t>(vector.size());
+  expect_fit("DenseCodec.decode", supports(role, dim), slot, planes.size());
+  for (int64_t d = 0; d < dim; ++d) {
+    vector[d] = load(planes[0], index(role, dim, slot, d));
+  }
+}
+
+int64_t
+DenseCodec::index(ChannelRole role, int64_t dim, int64_t slot, int64_t d)
+    const {
+  const bool keys = role == ChannelRole::kKeys;
+  if (format_ == DenseFormat::kBf16) {
+    return keys ? tiled_key_index(dense_key_width(format_, dim), slot, d)
+                : tiled_value_index(dim, slot, d);
+  }
+  return keys ? dense_key_index(dim, slot, d) : dense_value_index(dim, slot, d);
+}
+
+void DenseCodec::store(std::byte* plane, int64_t index, float value) const {
+  if (format_ == DenseFormat::kF32) {
+    std::memcpy(plane + index * 4, &value, 4);
+    return;
+  }
+  const uint16_t bits =
+      format_ == DenseFormat::kF16 ? f32_to_f16(value) : f32_to_bf16(value);
+  std::memcpy(plane + index * 2, &bits, 2);
+}
+
+float DenseCodec::load(const std::byte* plane, int64_t index) const {
+  if (format_ == DenseFormat::kF32) {
+    float value;
+    std::memcpy(&value, plane + index * 4, 4);
+    return value;
+  }
+  uint16_t bits;
+  std::memcpy(&bits, plane + index * 2, 2);
+  return format_ == DenseFormat::kF16 ? f16_to_f32(bits) : bf16_to_f32(bits);
+}
+
+std::optional<DenseFormat> dense_format(const Codec& codec) {
+  const auto* dense = dynamic_cast<const DenseCodec*>(&codec);
+  return dense ? std::optional(dense->format()) : std::nullopt;
+}
+
+} // namespace holdfast

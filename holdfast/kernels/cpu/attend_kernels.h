@@ -1,0 +1,103 @@
+// Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
+//
+// What the attention driver asks of an instruction set: a table of functions
+// over one unit of work, the same for each path and equal in bits. A unit is up
+// to kUnitRows query rows (a query row: one token's one query head) that share
+// a row of the batch and a key-value head.
+//
+// Threads: any; a unit's buffers belong to one thread at a time.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace holdfast::cpu {
+
+/// Blocks are folded in order within splits of this many, at absolute multiples
+/// of it, and splits are then folded in order.
+constexpr int64_t kSplitBlocks = 8;
+constexpr int64_t kUnitRows = 128;
+/// Rows that pass through the scratch of a block at a time: two tiles.
+constexpr int64_t kGroupRows = 32;
+
+/// sum_j exp(s_j - max) v_j over some keys, and its softmax terms. A row that
+/// saw nothing has max = -infinity. Arrays are padded to whole tiles of 16
+/// rows.
+struct Partial {
+  float* out = nullptr; // [rows, value_dim]
+  float* max = nullptr; // [rows]
+  float* sum = nullptr; // [rows]
+};
+
+/// A block as one unit sees it.
+struct BlockView {
+  const std::byte* keys = nullptr; // plane
+  const std::byte* values = nullptr; // plane
+  const uint64_t* visible = nullptr; // [rows], padded with zeros; see
+                                     // attend_visible.h
+  int64_t written = 0; // slots that hold tokens: [0, written)
+};
+
+/// Per thread, each aligned to 64 bytes.
+struct AttendScratch {
+  float* scores = nullptr; // [kGroupRows, 64]
+  uint16_t* weights = nullptr; // [kGroupRows, 64], bf16
+  float* product = nullptr; // [kGroupRows, 64]
+  uint16_t* values = nullptr; // [value_dim / 16][16][16][2]
+};
+
+/// One unit over the blocks of one split.
+struct SplitJob {
+  int64_t rows = 0;
+  int64_t key_width = 0; // elements of a packed query
+  int64_t value_dim = 0;
+  const void* q = nullptr; // [rows padded to 16, key_width], packed
+  float scale = 1.0f; // of scores, before the cap
+  float softcap = 0.0f;
+  const BlockView* blocks = nullptr;
+  int64_t block_count = 0;
+  /// Fetched into the cache meanwhile, or null: the block after the last.
+  const BlockView* next = nullptr;
+  AttendScratch scratch;
+  Partial result;
+};
+
+/// Tokens of one row that go to neighbouring slots of one plane.
+struct AppendJob {
+  const float* source = nullptr; // [count] vectors [dim], `stride` floats apart
+  int64_t stride = 0;
+  int64_t count = 0;
+  int64_t dim = 0;
+  int64_t slot = 0;
+  std::byte* plane = nullptr;
+};
+
+/// Indices are DenseFormat's.
+struct AttendKernels {
+  /// q [dim] to the form that split() takes, padded with zeros to the key
+  /// width.
+  void (*pack_query[3])(const float* q, int64_t dim, void* packed);
+  void (*split[3][3])(const SplitJob& job); // [keys][values]
+  void (*append_keys[3])(const AppendJob& job);
+  void (*append_values[3])(const AppendJob& job);
+  /// total = total folded with part, for each row that part saw keys for.
+  void (*fold)(
+      const Partial& total,
+      const Partial& part,
+      int64_t rows,
+      int64_t value_dim);
+  /// out = total / sum, one row; `sink` (or null) joins the sum.
+  void (*finish)(
+      const Partial& total,
+      int64_t row,
+      int64_t value_dim,
+      const float* sink,
+      float* out);
+};
+
+const AttendKernels& attend_kernels_plain();
+const AttendKernels& attend_kernels_avx512();
+const AttendKernels& attend_kernels_amx();
+
+} // namespace holdfast::cpu

@@ -1,0 +1,60 @@
+// Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
+//
+// How one layer's attention is cut into units of work. The cut follows the load
+// and the number of threads, and never a result's bits: blocks and splits lie
+// at absolute positions, and are folded in order however they are shared out.
+// Values; any thread.
+
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "holdfast/kernels/cpu/attend_visible.h"
+#include "holdfast/plan/layer_spec.h"
+#include "holdfast/plan/step_plan.h"
+
+namespace holdfast::cpu {
+
+/// Query rows [first, first + rows) of a row of the batch, for one key-value
+/// head. Query row i is token i / heads, query head i % heads of the group.
+struct AttendUnit {
+  int64_t row = 0;
+  int64_t kv_head = 0;
+  int64_t first = 0;
+  int64_t rows = 0;
+  VisibleBlocks blocks;
+  /// Splits that hold visible blocks: [0, sink_splits), then [begin, end).
+  int64_t sink_splits = 0;
+  int64_t split_begin = 0;
+  int64_t split_end = 0;
+
+  int64_t splits() const {
+    return sink_splits + split_end - split_begin;
+  }
+  /// The i-th of them, in order.
+  int64_t split(int64_t i) const {
+    return i < sink_splits ? i : split_begin + i - sink_splits;
+  }
+};
+
+/// A unit, whole or one split of it.
+struct AttendItem {
+  int64_t unit = 0;
+  int64_t split = -1; // of the unit's splits(); -1: all
+  int64_t cost = 0; // blocks times groups of rows
+};
+
+struct AttendPlan {
+  std::vector<AttendUnit> units;
+  std::vector<AttendItem> items; // dearest first
+  int64_t cost = 0;
+};
+
+AttendPlan plan_attend(
+    const AttentionSpec& spec,
+    std::span<const RowSpan> rows,
+    int threads);
+
+} // namespace holdfast::cpu

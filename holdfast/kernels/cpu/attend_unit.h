@@ -1,0 +1,86 @@
+// Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
+//
+// Runs one unit of a layer's attention: packs its queries, views its blocks,
+// and calls the kernels split by split.
+//
+// Threads: an AttendWorker belongs to one thread; its buffers are reused from
+// call to call and grow to what the largest unit needs.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "holdfast/codec/dense_layout.h"
+#include "holdfast/kernels/cpu/attend.h"
+#include "holdfast/kernels/cpu/attend_kernels.h"
+#include "holdfast/kernels/cpu/attend_plan.h"
+
+namespace holdfast::cpu {
+
+/// Floats aligned to 64 bytes; what they hold is lost when they grow.
+class AlignedFloats {
+ public:
+  float* at_least(int64_t count);
+
+ private:
+  struct Free {
+    void operator()(float* floats) const;
+  };
+  std::unique_ptr<float[], Free> data_;
+  int64_t size_ = 0;
+};
+
+/// A job with what follows from it.
+struct AttendContext {
+  const AttendJob* job = nullptr;
+  const AttendKernels* kernels = nullptr;
+  DenseFormat keys = DenseFormat::kBf16;
+  DenseFormat values = DenseFormat::kBf16;
+  int64_t heads = 0; // query heads of a key-value head
+};
+
+/// Floats of a partial of `rows` rows, padding included.
+int64_t partial_floats(int64_t rows, int64_t value_dim);
+/// A partial in such a buffer.
+Partial partial_in(float* buffer, int64_t rows);
+
+class AttendWorker {
+ public:
+  /// All splits, folded in order, and the finished outputs.
+  void run_whole(const AttendContext& context, const AttendUnit& unit);
+  /// The i-th split of the unit into `result`.
+  void run_split(
+      const AttendContext& context,
+      const AttendUnit& unit,
+      int64_t i,
+      const Partial& result);
+  /// Writes a unit's outputs from its folded total.
+  static void finish(
+      const AttendContext& context,
+      const AttendUnit& unit,
+      const Partial& total);
+
+ private:
+  void prepare(const AttendContext& context, const AttendUnit& unit);
+  int64_t view_blocks(
+      const AttendContext& context,
+      const AttendUnit& unit,
+      int64_t split);
+  void split_into(
+      const AttendContext& context,
+      const AttendUnit& unit,
+      int64_t i,
+      const Partial& result);
+
+  AlignedFloats queries_;
+  AlignedFloats total_;
+  AlignedFloats part_;
+  AlignedFloats scratch_;
+  SplitJob split_;
+  BlockView views_[kSplitBlocks + 1];
+  uint64_t visible_[kSplitBlocks][kUnitRows];
+};
+
+} // namespace holdfast::cpu
