@@ -1,0 +1,18 @@
+// Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
+
+#include "commands.h"
+
+namespace holdfast::app {
+
+void add_bench(CLI::App& app, Action& action) {
+  CLI::App* bench = app.add_subcommand("bench", "Measure speed");
+  bench->require_subcommand(1);
+  bench->footer(R"(
+Examples:
+  holdfast bench model -m model.gguf --prompt 512 --gen 64
+  holdfast bench kernels)");
+  add_bench_model(*bench, action);
+  add_bench_kernels(*bench, action);
+}
+
+} // namespace holdfast::app

@@ -1,0 +1,302 @@
+// Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <memory>
+#include <numeric>
+
+#include "commands.h"
+#include "console.h"
+#include "errors.h"
+#include "holdfast/engine/forward.h"
+#include "holdfast/engine/sampling.h"
+#include "json.h"
+
+namespace holdfast::app {
+
+namespace {
+
+constexpr const char* kExamples = R"(
+Random tokens, as llama-bench does: rows that hold --depth tokens already take
+a prompt in chunks (logits of its last token only); then other rows of that depth
+decode one token a step. Tokens a second are those of all rows together.
+
+Examples:
+  holdfast bench model -m model.gguf --prompt 512 --gen 64
+  holdfast bench model -m model.gguf --prompt 0 --gen 32 --depth 8192 --json
+  holdfast bench model -m model.gguf --prompt 0 --gen 32 --batch 8 --repeat 5)";
+
+struct BenchArguments {
+  ModelOptions model;
+  int64_t prompt = 512;
+  int64_t generate = 64;
+  int64_t depth = 0;
+  int64_t batch = 1;
+  int64_t repeat = 1;
+  bool json = false;
+
+  void validate() const {
+    model.validate();
+    const auto require = [](const char* name, int64_t got, int64_t least) {
+      if (got < least || got > int64_t{1} << 30) {
+        throw UserError(
+            std::string(name) + ": expected " + std::to_string(least) +
+            " to 2^30, got " + std::to_string(got));
+      }
+    };
+    require("--prompt", prompt, 0);
+    require("--gen", generate, prompt == 0 ? 1 : 0);
+    require("--depth", depth, 0);
+    require("--batch", batch, 1);
+    require("--repeat", repeat, 1);
+  }
+};
+
+/// Rows that leave the state with it.
+class Rows {
+ public:
+  explicit Rows(State& state) : state_(state) {}
+  ~Rows() {
+    for (const RowId id : ids_) {
+      state_.remove_row(id);
+    }
+  }
+  Rows(const Rows&) = delete;
+  Rows& operator=(const Rows&) = delete;
+
+  void add(RowId id) {
+    ids_.push_back(id);
+  }
+  const std::vector<RowId>& ids() const {
+    return ids_;
+  }
+
+ private:
+  State& state_;
+  std::vector<RowId> ids_;
+};
+
+class Bench {
+ public:
+  Bench(const BenchArguments& arguments, const Model& model, State& state)
+      : arguments_(arguments), model_(model), state_(state), deep_(state) {
+    for (int64_t i = 0; i < arguments.batch; ++i) {
+      deep_.add(state.add_row());
+    }
+    feed(deep_, arguments.depth);
+  }
+
+  /// Seconds that the prompts take.
+  double prefill(int64_t tokens) {
+    Rows rows(state_);
+    fork_into(rows);
+    const auto begin = std::chrono::steady_clock::now();
+    feed(rows, tokens);
+    return since(begin);
+  }
+
+  double decode(int64_t tokens) {
+    Rows rows(state_);
+    fork_into(rows);
+    const auto begin = std::chrono::steady_clock::now();
+    std::vector<int32_t> next(rows.ids().size());
+    for (int64_t i = 0; i < tokens; ++i) {
+      std::vector<RowTokens> parts;
+      for (size_t r = 0; r < next.size(); ++r) {
+        next[r] = random_token();
+        parts.push_back({rows.ids()[r], std::span(next).subspan(r, 1), 1});
+      }
+      run_step(model_, state_, parts);
+    }
+    return since(begin);
+  }
+
+ private:
+  static double since(std::chrono::steady_clock::time_point begin) {
+    return std::chrono::duration<double>(
+               std::chrono::steady_clock::now() - begin)
+        .count();
+  }
+
+  void fork_into(Rows& rows) {
+    for (const RowId id : deep_.ids()) {
+      rows.add(state_.fork_row(id));
+    }
+  }
+
+  int32_t random_token() {
+    return static_cast<int32_t>(
+        uniform_at(0, drawn_++) * static_cast<double>(model_.config().vocab));
+  }
+
+  /// `count` tokens to each row, several rows to a chunk where they fit.
+  void feed(const Rows& rows, int64_t count) {
+    std::vector<int32_t> tokens(static_cast<size_t>(count));
+    std::generate(tokens.begin(), tokens.end(), [&] { return random_token(); });
+    std::vector<RowTokens> parts;
+    int64_t room = arguments_.model.chunk;
+    for (const RowId id : rows.ids()) {
+      for (int64_t at = 0; at < count;) {
+        const int64_t take = std::min(room, count - at);
+        const auto part = std::span(tokens).subspan(
+            static_cast<size_t>(at), static_cast<size_t>(take));
+        at += take;
+        room -= take;
+        parts.push_back({id, part, at == count ? 1 : 0});
+        if (room == 0) {
+          run_step(model_, state_, parts);
+          parts.clear();
+          room = arguments_.model.chunk;
+        }
+      }
+    }
+    if (!parts.empty()) {
+      run_step(model_, state_, parts);
+    }
+  }
+
+  const BenchArguments& arguments_;
+  const Model& model_;
+  State& state_;
+  Rows deep_;
+  int64_t drawn_ = 0;
+};
+
+struct Rate {
+  double mean = 0;
+  double deviation = 0;
+};
+
+Rate rate(int64_t tokens, const std::vector<double>& seconds) {
+  std::vector<double> rates;
+  for (const double s : seconds) {
+    rates.push_back(static_cast<double>(tokens) / s);
+  }
+  if (tokens == 0 || rates.empty()) {
+    return {};
+  }
+  const auto n = static_cast<double>(rates.size());
+  const double mean = std::accumulate(rates.begin(), rates.end(), 0.0) / n;
+  double squares = 0;
+  for (const double r : rates) {
+    squares += (r - mean) * (r - mean);
+  }
+  return {mean, n > 1 ? std::sqrt(squares / (n - 1)) : 0};
+}
+
+void print(
+    const BenchArguments& arguments,
+    const LoadedModel& loaded,
+    const State& state,
+    const Rate& prefill,
+    const Rate& decode) {
+  const char* path = name(loaded.runtime.path);
+  const int threads = loaded.runtime.executor->threads();
+  if (arguments.json) {
+    write_out(json_line(Json{
+        {"model", loaded.model->config().name},
+        {"prompt", arguments.prompt},
+        {"gen", arguments.generate},
+        {"depth", arguments.depth},
+        {"batch", arguments.batch},
+        {"repeat", arguments.repeat},
+        {"chunk", arguments.model.chunk},
+        {"kv", arguments.model.state.kv},
+        {"threads", threads},
+        {"kernels", path},
+        {"prefill_tok_s", prefill.mean},
+        {"prefill_tok_s_stddev", prefill.deviation},
+        {"decode_tok_s", decode.mean},
+        {"decode_tok_s_stddev", decode.deviation},
+        {"state_bytes", state.peak_bytes().get()},
+        {"weight_bytes", loaded.model->weight_bytes().get()}}));
+    return;
+  }
+  char out[256];
+  std::snprintf(
+      out,
+      sizeof out,
+      "%lld rows at depth %lld, %d threads, %s, state %s\n",
+      static_cast<long long>(arguments.batch),
+      static_cast<long long>(arguments.depth),
+      threads,
+      path,
+      arguments.model.state.kv.c_str());
+  std::string text = out;
+  const auto add = [&](const char* what, int64_t tokens, const Rate& r) {
+    if (tokens > 0) {
+      std::snprintf(
+          out,
+          sizeof out,
+          "%s %6lld  %9.1f tok/s  +- %.1f\n",
+          what,
+          static_cast<long long>(tokens),
+          r.mean,
+          r.deviation);
+      text += out;
+    }
+  };
+  add("prefill", arguments.prompt, prefill);
+  add("decode ", arguments.generate, decode);
+  write_out(text);
+}
+
+int run_bench(const BenchArguments& arguments) {
+  arguments.validate();
+  double load_ms = 0;
+  const LoadedModel loaded = arguments.model.load(load_ms);
+  const auto state = arguments.model.make_state(loaded);
+  Bench bench(arguments, *loaded.model, *state);
+  // Untimed: memory is touched and threads are awake afterwards.
+  if (arguments.prompt > 0) {
+    bench.prefill(std::min(arguments.prompt, arguments.model.chunk));
+  }
+  bench.decode(std::min<int64_t>(arguments.generate, 4));
+  std::vector<double> prefill;
+  std::vector<double> decode;
+  ProgressLine line("measuring");
+  for (int64_t i = 0; i < arguments.repeat; ++i) {
+    line.update(i, arguments.repeat);
+    if (arguments.prompt > 0) {
+      prefill.push_back(bench.prefill(arguments.prompt));
+    }
+    if (arguments.generate > 0) {
+      decode.push_back(bench.decode(arguments.generate));
+    }
+  }
+  line.clear();
+  print(
+      arguments,
+      loaded,
+      *state,
+      rate(arguments.prompt * arguments.batch, prefill),
+      rate(arguments.generate * arguments.batch, decode));
+  return kOk;
+}
+
+} // namespace
+
+void add_bench_model(CLI::App& bench, Action& action) {
+  CLI::App* command = bench.add_subcommand("model", "Speed of a model");
+  const auto arguments = std::make_shared<BenchArguments>();
+  arguments->model.add_to(*command);
+  const auto number =
+      [&](const char* name, int64_t& value, const char* description) {
+        command->add_option(name, value, description)->type_name("N");
+      };
+  number("--prompt", arguments->prompt, "Prompt tokens to time (default 512)");
+  number("--gen", arguments->generate, "Decode steps to time (default 64)");
+  number(
+      "--depth", arguments->depth, "Tokens that are there before (default 0)");
+  number("--batch", arguments->batch, "Rows at once (default 1)");
+  number("--repeat", arguments->repeat, "Rounds to average (default 1)");
+  command->add_flag("--json", arguments->json, "One object on one line");
+  command->footer(kExamples);
+  command->callback([&action, arguments] {
+    action = [arguments] { return run_bench(*arguments); };
+  });
+}
+
+} // namespace holdfast::app

@@ -1,0 +1,207 @@
+// Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
+
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+
+#include "commands.h"
+#include "console.h"
+#include "errors.h"
+#include "generate_options.h"
+#include "holdfast/engine/generate.h"
+#include "interrupt.h"
+#include "json.h"
+
+namespace holdfast::app {
+
+namespace {
+
+/// What all results of a call share.
+struct RunFacts {
+  double load_ms = 0;
+  int64_t state_bytes = 0; // peak
+};
+
+Json logprobs_json(const std::vector<TokenLogprobs>& tokens) {
+  const auto pair = [](const TokenLogprob& token) {
+    return Json{{"id", token.id}, {"logprob", token.logprob}};
+  };
+  Json list = Json::array();
+  for (const TokenLogprobs& token : tokens) {
+    Json entry = pair(token.chosen);
+    entry["top"] = Json::array();
+    for (const TokenLogprob& other : token.top) {
+      entry["top"].push_back(pair(other));
+    }
+    list.push_back(std::move(entry));
+  }
+  return list;
+}
+
+Json result_json(
+    const GenerateArguments& arguments,
+    const RunFacts& facts,
+    int64_t index,
+    const Generation& result) {
+  Json json{
+      {"index", index},
+      {"text", result.text},
+      {"prompt_ids", result.prompt_ids},
+      {"ids", result.ids},
+      {"finish_reason", name(result.finish_reason)},
+      {"prompt_tokens", result.prompt_ids.size()},
+      {"generated_tokens", result.ids.size()},
+      {"load_ms", facts.load_ms},
+      {"first_token_ms", result.first_token_ms},
+      {"prefill_tok_s", result.prefill_tok_s},
+      {"decode_tok_s", result.decode_tok_s},
+      {"state_bytes", facts.state_bytes},
+      {"kv", arguments.model.state.kv},
+      {"seed", *arguments.seed}};
+  if (arguments.generate.logprobs) {
+    json["logprobs"] = logprobs_json(result.logprobs);
+  }
+  return json;
+}
+
+/// Streams the first unfinished prompt's text; keeps the others' until it is
+/// their turn.
+class TextOutput {
+ public:
+  explicit TextOutput(size_t prompts) : waiting_(prompts) {}
+
+  void add(size_t index, std::string_view text) {
+    if (index == 0) {
+      write_out(text);
+    } else {
+      waiting_[index] += text;
+    }
+  }
+  /// A text ends with a line's end, and an empty line parts it from the next.
+  void finish(const std::vector<Generation>& results) {
+    for (size_t i = 0; i < results.size(); ++i) {
+      const bool ended = results[i].text.ends_with('\n');
+      write_out((i == 0 ? "" : "\n") + waiting_[i] + (ended ? "" : "\n"));
+    }
+  }
+
+ private:
+  std::vector<std::string> waiting_;
+};
+
+void print_summary(
+    const std::vector<Generation>& results,
+    const RunFacts& facts,
+    const GenerateArguments& arguments) {
+  size_t prompt = 0;
+  size_t generated = 0;
+  double first_ms = 0;
+  double prefill = 0;
+  double decode = 0;
+  for (const Generation& result : results) {
+    prompt += result.prompt_ids.size();
+    generated += result.ids.size();
+    first_ms = std::max(first_ms, result.first_token_ms);
+    prefill = std::max(prefill, result.prefill_tok_s);
+    decode += result.decode_tok_s;
+  }
+  std::fprintf(
+      stderr,
+      "%zu prompt tokens at %.0f tok/s, %zu generated at %.1f tok/s, loaded "
+      "in %.2f s, first token after %.2f s, state %.1f MB (%s), seed %llu\n",
+      prompt,
+      prefill,
+      generated,
+      decode,
+      facts.load_ms / 1e3,
+      first_ms / 1e3,
+      static_cast<double>(facts.state_bytes) / 1e6,
+      arguments.model.state.kv.c_str(),
+      static_cast<unsigned long long>(*arguments.seed));
+}
+
+void print_verbose(const LoadedModel& loaded, const State& state) {
+  std::fprintf(
+      stderr,
+      "kernels %s, %d threads, weights %.1f MB\n%s\n",
+      name(loaded.runtime.path),
+      loaded.runtime.executor->threads(),
+      static_cast<double>(loaded.model->weight_bytes().get()) / 1e6,
+      state.explain().c_str());
+}
+
+std::vector<std::vector<int32_t>> encode(
+    const Tokenizer& tokenizer,
+    const std::vector<std::string>& texts,
+    bool special) {
+  std::vector<std::vector<int32_t>> prompts;
+  for (const std::string& text : texts) {
+    prompts.push_back(tokenizer.encode(
+        text, {.add_special = true, .parse_special = special}));
+  }
+  return prompts;
+}
+
+int run_generate(GenerateArguments& arguments) {
+  arguments.complete();
+  const std::vector<std::string> texts = arguments.prompts.read();
+  const InterruptFlag interrupt;
+  RunFacts facts;
+  const LoadedModel loaded = arguments.model.load(facts.load_ms);
+  const auto state = arguments.model.make_state(loaded);
+  if (arguments.verbose) {
+    print_verbose(loaded, *state);
+  }
+  Generator generator{
+      *loaded.model,
+      loaded.source.tokenizer,
+      loaded.source.end_tokens,
+      *state,
+      loaded.runtime};
+
+  TextOutput output(texts.size());
+  ProgressLine line("reading the prompt");
+  GenerateHooks hooks{
+      .text =
+          [&](int64_t index, std::string_view text) {
+            line.clear();
+            output.add(static_cast<size_t>(index), text);
+          },
+      .prefill = [&](int64_t done, int64_t total) { line.update(done, total); },
+      .interrupted = &interrupt.raised()};
+  if (arguments.json) {
+    hooks.text = nullptr;
+  }
+  const auto results = users([&] {
+    return generator.run(
+        encode(loaded.source.tokenizer, texts, arguments.special),
+        arguments.generate,
+        hooks);
+  });
+  line.clear();
+  facts.state_bytes = state->peak_bytes().get();
+  if (arguments.json) {
+    for (size_t i = 0; i < results.size(); ++i) {
+      write_out(json_line(
+          result_json(arguments, facts, static_cast<int64_t>(i), results[i])));
+    }
+  } else {
+    output.finish(results);
+  }
+  print_summary(results, facts, arguments);
+  return interrupt.raised() ? kInterrupted : kOk;
+}
+
+} // namespace
+
+void add_generate(CLI::App& app, Action& action) {
+  CLI::App* command =
+      app.add_subcommand("generate", "Continue prompts with a model");
+  const auto arguments = std::make_shared<GenerateArguments>();
+  arguments->add_to(*command);
+  command->callback([&action, arguments] {
+    action = [arguments] { return run_generate(*arguments); };
+  });
+}
+
+} // namespace holdfast::app

@@ -1,0 +1,133 @@
+// Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
+
+#include "generate_options.h"
+
+#include <random>
+
+#include "errors.h"
+#include "holdfast/engine/stop_filter.h"
+
+namespace holdfast::app {
+
+namespace {
+
+constexpr const char* kExamples = R"(
+Without -p and -f the prompt is read from standard input. Text goes to standard
+output, everything else to standard error.
+
+Examples:
+  holdfast generate -m model.gguf -p "The capital of France is" -n 32 --temp 0
+  holdfast generate -m model.gguf -p "One" -p "Two" --json
+  holdfast generate -m model.gguf -f story.txt --top-p 0.95 --seed 7
+  printf 'def add(a, b):' | holdfast generate -m model.gguf --stop "\n\n")";
+
+void add_number(
+    CLI::App& command,
+    const char* name,
+    double& value,
+    const char* description) {
+  command.add_option(name, value, description)->type_name("X");
+}
+
+void add_sampling(CLI::App& command, SamplingOptions& sampling) {
+  add_number(
+      command,
+      "--temp",
+      sampling.temperature,
+      "Temperature; 0: always the most likely token (default 0.8)");
+  command
+      .add_option(
+          "--top-k", sampling.top_k, "Keep the K most likely (default 0: all)")
+      ->type_name("K");
+  add_number(
+      command,
+      "--top-p",
+      sampling.top_p,
+      "Keep the fewest that hold this probability (default 1: all)");
+  add_number(
+      command,
+      "--min-p",
+      sampling.min_p,
+      "Drop what is less likely than this part of the most likely (default 0)");
+  add_number(
+      command,
+      "--repeat-penalty",
+      sampling.repeat_penalty,
+      "Divide the logits of tokens seen by this (default 1: none)");
+  add_number(
+      command,
+      "--presence-penalty",
+      sampling.presence_penalty,
+      "Subtract this from the logits of tokens seen (default 0)");
+  add_number(
+      command,
+      "--frequency-penalty",
+      sampling.frequency_penalty,
+      "Subtract this for each time a token was seen (default 0)");
+}
+
+} // namespace
+
+void GenerateArguments::add_to(CLI::App& command) {
+  model.add_to(command);
+  prompts.add_to(command);
+  command
+      .add_option(
+          "-n,--max-tokens",
+          generate.max_tokens,
+          "Most tokens to generate for each prompt (default 128)")
+      ->type_name("N");
+  add_sampling(command, generate.sampling);
+  command
+      .add_option(
+          "--seed",
+          seed,
+          "Of the random choices (default: a new one each time)")
+      ->type_name("N");
+  add_repeated(
+      command,
+      "--stop",
+      generate.stops,
+      "End a text before this string; may be repeated");
+  command
+      .add_option(
+          "--context",
+          generate.context,
+          "Most tokens of a prompt and its text (default: what the model was "
+          "made for)")
+      ->type_name("N")
+      ->check(CLI::PositiveNumber);
+  command.add_flag(
+      "--ignore-eos", generate.ignore_eos, "Go on where the model would end");
+  command.add_flag(
+      "--special",
+      special,
+      "Control tokens in the prompt are read as those tokens, not as text");
+  command.add_flag("--json", json, "One object a line for each prompt");
+  command
+      .add_option(
+          "--logprobs",
+          generate.logprobs,
+          "With --json: log-probabilities of the choice and the N most likely")
+      ->type_name("N");
+  command.add_flag("--verbose", verbose, "Say how the model runs");
+  command.footer(kExamples);
+}
+
+void GenerateArguments::complete() {
+  model.validate();
+  generate.chunk = model.chunk;
+  users([&] {
+    generate.validate();
+    StopFilter(generate.stops);
+  });
+  if (generate.logprobs && !json) {
+    throw UserError("--logprobs: expected with --json, got it alone");
+  }
+  if (!seed) {
+    seed = std::random_device()(); // 32 bits: exact in every JSON reader
+  }
+  generate.sampling.seed = *seed;
+}
+
+} // namespace holdfast::app

@@ -1,0 +1,33 @@
+// Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
+//
+// The options of `holdfast generate`. Values; one thread.
+
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "holdfast/engine/generation.h"
+#include "options.h"
+
+namespace holdfast::app {
+
+struct GenerateArguments {
+  ModelOptions model;
+  PromptOptions prompts;
+  GenerateOptions generate;
+  std::optional<uint64_t> seed;
+  bool special = false; // control tokens in prompts are those tokens
+  bool json = false;
+  bool verbose = false;
+
+  void add_to(CLI::App& command);
+  /// Throws UserError; fills in what follows from the others.
+  void complete();
+};
+
+} // namespace holdfast::app

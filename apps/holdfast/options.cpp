@@ -1,0 +1,225 @@
+// Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
+
+#include "options.h"
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "console.h"
+#include "errors.h"
+#include "process_clock.h"
+
+namespace holdfast::app {
+
+namespace {
+
+// No prompt is longer; what never ends (/dev/zero) is refused.
+constexpr size_t kMaxTextBytes = Tokenizer::kMaxTextBytes;
+
+[[noreturn]] void refuse(const std::string& path, int error) {
+  throw UserError(
+      path + ": expected a readable file, got: " + std::strerror(error));
+}
+
+/// A descriptor that closes itself.
+class Descriptor {
+ public:
+  explicit Descriptor(const std::string& path)
+      : value_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+    if (value_ < 0) {
+      refuse(path, errno);
+    }
+  }
+  ~Descriptor() {
+    close(value_);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+
+  int get() const {
+    return value_;
+  }
+
+ private:
+  const int value_;
+};
+
+std::string read_all(int descriptor, const std::string& name) {
+  std::string text;
+  std::string part(1 << 16, '\0');
+  for (;;) {
+    const ssize_t got = read(descriptor, part.data(), part.size());
+    if (got == 0) {
+      return text;
+    }
+    if (got < 0) {
+      if (errno == EINTR) {
+        continue;
+      }
+      refuse(name, errno);
+    }
+    text.append(part.data(), static_cast<size_t>(got));
+    if (text.size() > kMaxTextBytes) {
+      throw UserError(
+          name + ": expected at most " + std::to_string(kMaxTextBytes) +
+          " bytes of text, got more");
+    }
+  }
+}
+
+} // namespace
+
+CLI::Option* add_repeated(
+    CLI::App& command,
+    const std::string& name,
+    std::vector<std::string>& values,
+    const std::string& description) {
+  // A callback, since conversion to a vector reads "{}" and "%%" as its own.
+  return command
+      .add_option(
+          name,
+          [&values](const CLI::results_t& given) {
+            values = given;
+            return true;
+          },
+          description)
+      ->type_name("TEXT")
+      ->type_size(1)
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->allow_extra_args(false);
+}
+
+void RuntimeOptions::add_to(CLI::App& command) {
+  command
+      .add_option(
+          "--threads",
+          threads,
+          "Threads to compute with (default: the cores this process may use)")
+      ->type_name("N");
+  command
+      .add_option(
+          "--kernels",
+          kernels,
+          "Instruction set: amx, avx512 or plain (default: the best here)")
+      ->type_name("NAME");
+}
+
+Runtime RuntimeOptions::make() const {
+  return users([&] {
+    // Before any thread is made: it asks the system for AMX.
+    KernelPath path = best_kernel_path();
+    if (!kernels.empty()) {
+      path = kernel_path(kernels).value();
+    }
+    if (threads < 0 || threads > 1024) {
+      throw UserError(
+          "--threads: expected 1 to 1024, got " + std::to_string(threads));
+    }
+    const int count = threads > 0 ? static_cast<int>(threads) : usable_cores();
+    return Runtime{std::make_shared<Executor>(count), path};
+  });
+}
+
+void add_model_path(CLI::App& command, std::string& path) {
+  command.add_option("-m,--model", path, "Model file (GGUF)")
+      ->type_name("FILE")
+      ->required();
+}
+
+void ModelOptions::add_to(CLI::App& command) {
+  add_model_path(command, path);
+  runtime.add_to(command);
+  command
+      .add_option(
+          "--chunk", chunk, "Most prompt tokens in one step (default 512)")
+      ->type_name("N");
+  command
+      .add_option(
+          "--kv", state.kv, "Precision of the state: bf16 (default), f16, f32")
+      ->type_name("NAME");
+  command
+      .add_option(
+          "--max-state-bytes",
+          max_state_bytes,
+          "Refuse to hold more state than this (default: no limit)")
+      ->type_name("N");
+  command.add_flag(
+      "--reference",
+      state.reference_read,
+      "Read the state the slow, plain way, to compare with");
+}
+
+void ModelOptions::validate() const {
+  require_readable(path);
+  users([&] { return find_codec(state.kv).value(); });
+  if (chunk < 1) {
+    throw UserError(
+        "--chunk: expected at least 1, got " + std::to_string(chunk));
+  }
+  if (max_state_bytes < 0) {
+    throw UserError(
+        "--max-state-bytes: expected at least 1, got " +
+        std::to_string(max_state_bytes));
+  }
+}
+
+LoadedModel ModelOptions::load(double& milliseconds) const {
+  const Runtime made = runtime.make();
+  ProgressLine line("loading");
+  line.update(0, 1);
+  LoadedModel loaded = load_model(path, made, [&line](Bytes done, Bytes total) {
+    line.update(done.get(), total.get());
+  });
+  milliseconds = process_milliseconds();
+  return loaded;
+}
+
+std::unique_ptr<State>
+ModelOptions::make_state(const LoadedModel& loaded) const {
+  StateChoice choice = state;
+  choice.max_bytes = Bytes(max_state_bytes);
+  return holdfast::make_state(loaded, choice);
+}
+
+void PromptOptions::add_to(CLI::App& command) {
+  add_repeated(
+      command, "-p,--prompt", texts, "The prompt; several make one batch");
+  add_repeated(command, "-f,--file", files, "A file that holds the prompt")
+      ->type_name("FILE");
+}
+
+std::vector<std::string> PromptOptions::read() const {
+  std::vector<std::string> prompts = texts;
+  for (const std::string& file : files) {
+    prompts.push_back(read_text_file(file));
+  }
+  if (prompts.empty()) {
+    if (isatty(STDIN_FILENO) == 1) {
+      throw UserError(
+          "expected a prompt: -p TEXT, -f FILE, or text on standard input");
+    }
+    prompts.push_back(read_all(STDIN_FILENO, "standard input"));
+  }
+  return prompts;
+}
+
+std::string read_text_file(const std::string& path) {
+  const Descriptor file(path);
+  return read_all(file.get(), path);
+}
+
+void require_readable(const std::string& path) {
+  const Descriptor file(path);
+  struct stat info = {};
+  if (fstat(file.get(), &info) == 0 && S_ISDIR(info.st_mode)) {
+    refuse(path, EISDIR);
+  }
+}
+
+} // namespace holdfast::app

@@ -1,0 +1,73 @@
+// Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
+//
+// The options that commands share: where the model is, how it runs, what text
+// it gets. Values; one thread.
+
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "holdfast/engine/load.h"
+
+namespace holdfast::app {
+
+/// What a chosen command does; returns the exit code.
+using Action = std::function<int()>;
+
+/// Adds an option that may be repeated, each time with one value, whose bytes
+/// are kept as they are.
+CLI::Option* add_repeated(
+    CLI::App& command,
+    const std::string& name,
+    std::vector<std::string>& values,
+    const std::string& description);
+
+struct RuntimeOptions {
+  int64_t threads = 0; // 0: as many as this process may use
+  std::string kernels; // empty: the best
+
+  void add_to(CLI::App& command);
+  /// Throws UserError.
+  Runtime make() const;
+};
+
+struct ModelOptions {
+  std::string path;
+  RuntimeOptions runtime;
+  StateChoice state;
+  int64_t max_state_bytes = 0;
+  int64_t chunk = 512;
+
+  void add_to(CLI::App& command);
+  /// Throws UserError unless the file can be opened and the values make sense.
+  void validate() const;
+  /// With a progress line. Sets `milliseconds` since the program began.
+  LoadedModel load(double& milliseconds) const;
+  std::unique_ptr<State> make_state(const LoadedModel& loaded) const;
+};
+
+void add_model_path(CLI::App& command, std::string& path);
+
+/// -p, -f or standard input.
+struct PromptOptions {
+  std::vector<std::string> texts;
+  std::vector<std::string> files;
+
+  void add_to(CLI::App& command);
+  /// The texts, then the files' contents, else standard input where that is no
+  /// terminal. Bytes as they are. Throws UserError.
+  std::vector<std::string> read() const;
+};
+
+/// A file's bytes. Throws UserError where it cannot be read.
+std::string read_text_file(const std::string& path);
+/// Throws UserError where the file cannot be opened for reading.
+void require_readable(const std::string& path);
+
+} // namespace holdfast::app

@@ -1,0 +1,105 @@
+// Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
+
+#include <csignal>
+#include <exception>
+#include <new>
+#include <string>
+
+#include "commands.h"
+#include "console.h"
+#include "errors.h"
+
+namespace holdfast::app {
+
+namespace {
+
+constexpr const char* kExamples = R"(
+Examples:
+  holdfast generate -m model.gguf -p "The capital of France is" -n 32
+  holdfast tokenize -m model.gguf -p "Hello"
+  holdfast inspect model.gguf
+  holdfast eval -m model.gguf -f text.txt --context 512
+  holdfast bench model -m model.gguf --prompt 512 --gen 64
+
+Every command has its own --help. Exit code: 0 done, 1 failure, 2 user's
+mistake, 130 interrupted.)";
+
+/// The innermost command that was named.
+const CLI::App* chosen(const CLI::App* app) {
+  for (;;) {
+    const auto inner = app->get_subcommands();
+    if (inner.empty()) {
+      return app;
+    }
+    app = inner.front();
+  }
+}
+
+std::string command_name(const CLI::App* app) {
+  return app->get_parent() == nullptr
+      ? app->get_name()
+      : command_name(app->get_parent()) + " " + app->get_name();
+}
+
+/// Help and version are asked for with exceptions, as are mistakes reported.
+int answer(const CLI::App& app, const CLI::ParseError& error) {
+  const CLI::App* command = chosen(&app);
+  if (dynamic_cast<const CLI::CallForHelp*>(&error) != nullptr) {
+    write_out(command->help("", CLI::AppFormatMode::Normal));
+    return kOk;
+  }
+  if (error.get_exit_code() == 0) {
+    write_out(std::string(error.what()) + "\n");
+    return kOk;
+  }
+  std::string text = error.what();
+  while (!text.empty() && text.back() == '\n') {
+    text.pop_back();
+  }
+  complain(text + " (see " + command_name(command) + " --help)");
+  return kMisused;
+}
+
+int run_command(int argc, char** argv) {
+  CLI::App app(
+      "holdfast keeps an LLM's state, and generates text on it.", "holdfast");
+  app.footer(kExamples);
+  app.set_version_flag("--version", "holdfast " HOLDFAST_VERSION);
+  app.require_subcommand(1);
+  Action action;
+  add_generate(app, action);
+  add_tokenize(app, action);
+  add_inspect(app, action);
+  add_eval(app, action);
+  add_bench(app, action);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return answer(app, error);
+  }
+  return action();
+}
+
+} // namespace
+
+int run(int argc, char** argv) noexcept {
+  // A closed pipe is then an error of write().
+  std::signal(SIGPIPE, SIG_IGN);
+  try {
+    return run_command(argc, argv);
+  } catch (const UserError& error) {
+    complain(error.what());
+    return kMisused;
+  } catch (const std::bad_alloc&) {
+    complain("expected enough memory, got none");
+    return kFailed;
+  } catch (const std::exception& error) {
+    complain(error.what());
+    return kFailed;
+  } catch (...) {
+    complain("expected to end normally, got an unknown failure");
+    return kFailed;
+  }
+}
+
+} // namespace holdfast::app
