@@ -21,45 +21,47 @@ inline uint64_t sum(std::string_view text) {
   return total;
 }
 
-/// Every accessor on one key; those of other types throw, which is counted.
-inline uint64_t touch_key(const GgufFile& file, std::string_view key) {
+inline uint64_t touch_array(const GgufFile& file, const GgufKey& key) {
   uint64_t total = 0;
-  const auto attempt = [&](auto&& read) {
-    try {
-      total += read();
-    } catch (const Error&) {
-      ++total;
-    }
-  };
-  attempt([&] { return static_cast<uint64_t>(*file.integer(key)); });
-  attempt([&] { return uint64_t{*file.number(key) > 0}; });
-  attempt([&] { return uint64_t{*file.boolean(key)}; });
-  attempt([&] { return sum(*file.text(key)); });
-  attempt([&] {
-    const GgufStrings texts = file.texts(key).value();
-    uint64_t all = 0;
+  if (key.element == GgufValue::kString) {
+    const GgufStrings texts = file.texts(key.name).value();
     for (const std::string_view text : texts) {
-      all += sum(text);
+      total += sum(text);
     }
-    return all;
-  });
-  attempt([&] {
-    const GgufFloats values = file.numbers(key).value();
-    uint64_t all = 0;
+  } else if (key.element == GgufValue::kF32) {
+    const GgufFloats values = file.numbers(key.name).value();
     for (int64_t i = 0; i < values.size(); ++i) {
-      all += values[i] > 0;
+      total += values[i] > 0;
     }
-    return all;
-  });
-  attempt([&] {
-    const GgufIntegers values = file.integers(key).value();
-    uint64_t all = 0;
+  } else if (key.element != GgufValue::kU64 && key.element != GgufValue::kF64) {
+    const GgufIntegers values = file.integers(key.name).value();
     for (int64_t i = 0; i < values.size(); ++i) {
-      all += static_cast<uint64_t>(values[i]);
+      total += static_cast<uint64_t>(values[i]);
     }
-    return all;
-  });
+  }
   return total;
+}
+
+/// The accessor of the key's own type.
+inline uint64_t touch_key(const GgufFile& file, const GgufKey& key) {
+  switch (key.type) {
+    case GgufValue::kArray:
+      return touch_array(file, key);
+    case GgufValue::kString:
+      return sum(file.text(key.name).value());
+    case GgufValue::kBool:
+      return file.boolean(key.name).value();
+    case GgufValue::kF32:
+    case GgufValue::kF64:
+      return file.number(key.name).value() > 0;
+    default:
+      break;
+  }
+  try {
+    return static_cast<uint64_t>(file.integer(key.name).value());
+  } catch (const Error&) {
+    return key.type == GgufValue::kU64; // beyond int64_t
+  }
 }
 
 /// The first and the last row of a tensor, as values and as codes.
@@ -93,7 +95,7 @@ inline uint64_t touch_tensor(const GgufFile& file, const GgufTensor& tensor) {
 inline uint64_t touch(const GgufFile& file) {
   uint64_t total = 0;
   for (const GgufKey& key : file.keys()) {
-    total += touch_key(file, key.name);
+    total += touch_key(file, key);
   }
   for (const GgufTensor& tensor : file.tensors()) {
     total += touch_tensor(file, tensor);
