@@ -180,6 +180,25 @@ TEST(Gguf, ReadsVersionTwoAndAFileWithoutTensors) {
   EXPECT_EQ(complaint(empty.header()), "ok");
 }
 
+TEST(Gguf, ReadsTheExampleOfTheFormatPage) {
+  const auto zeros = [](size_t count) { return std::string(count, '\0'); };
+  // docs/gguf.md prints these 100 bytes.
+  const std::string bytes = "GGUF\x03" + zeros(3) + "\x01" + zeros(7) + // 0x00
+      "\x01" + zeros(7) + "\x01" + zeros(7) + // 0x10
+      "n\x04" + zeros(3) + "\x05" + zeros(3) + "\x01" + zeros(6) + // 0x20
+      zeros(1) + "t\x01" + zeros(3) + "\x01" + zeros(9) + // 0x30
+      zeros(32) + zeros(2) + "\x80\x3f"; // 0x40 to 0x63
+  ASSERT_EQ(bytes.size(), 100u);
+  const GgufFile file = parse(bytes).value();
+  EXPECT_EQ(file.integer("n"), 5);
+  const GgufTensor* tensor = file.tensor("t");
+  ASSERT_NE(tensor, nullptr);
+  EXPECT_EQ(tensor->offset, 0x60);
+  float value = 0;
+  read_values(tensor->type, file.data(*tensor).data(), 1, &value);
+  EXPECT_EQ(value, 1.0f);
+}
+
 TEST(Gguf, FindsEachOfManyKeysAndTensors) {
   GgufImage image;
   for (uint32_t i = 0; i < 1000; ++i) {
