@@ -2,54 +2,47 @@
 
 #include "holdfast/env/pages.h"
 
-#include <sys/mman.h>
-
-#include <cerrno>
-#include <cstdint>
+#include <cstdlib>
+#include <cstring>
 #include <string>
-#include <system_error>
 
 #include "holdfast/base/bits.h"
 #include "holdfast/base/check.h"
 
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
+
 namespace holdfast {
 
-Pages::Pages(Bytes bytes) : bytes_(bytes) {
-  expect(
-      bytes.get() > 0 && bytes.get() % kPageBytes.get() == 0,
-      "[pages] expected a positive multiple of 4096 bytes, got another size");
-  // One huge page more than asked, so that an aligned start lies inside; what
-  // is before and behind goes back.
-  const auto size = static_cast<size_t>(bytes.get());
-  const auto huge = static_cast<size_t>(kHugePageBytes.get());
-  void* mapped = mmap(
-      nullptr,
-      size + huge,
-      PROT_READ | PROT_WRITE,
-      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-      -1,
-      0);
-  if (mapped == MAP_FAILED) {
-    throw Error(
-        ErrorCode::kIo,
-        "[pages] expected " + std::to_string(bytes.get()) +
-            " bytes of memory, got: " + std::generic_category().message(errno));
-  }
-  auto* start = static_cast<std::byte*>(mapped);
-  const auto address = reinterpret_cast<uintptr_t>(mapped);
-  const size_t before = (huge - address % huge) % huge;
-  if (before > 0) {
-    munmap(start, before);
-  }
-  data_ = start + before;
-  munmap(data_ + size, huge - before);
-  madvise(data_, size, MADV_HUGEPAGE); // a wish: any answer will do
-}
+namespace {
 
-Pages::~Pages() {
-  if (data_) {
-    munmap(data_, static_cast<size_t>(bytes_.get()));
+constexpr int64_t kLine = 64;
+constexpr int64_t kHugePage = int64_t{2} << 20;
+
+} // namespace
+
+std::shared_ptr<std::byte> allocate_pages(int64_t bytes) {
+  expect(bytes > 0, "[allocate_pages] expected at least one byte");
+  // The tail beyond the last whole huge page stays on small pages, so that no
+  // memory is held which nobody asked for.
+  const bool huge = bytes >= kHugePage;
+  const int64_t size = round_up(bytes, kLine);
+  void* memory = std::aligned_alloc(
+      huge ? kHugePage : kLine, huge ? round_up(size, kHugePage) : size);
+  if (memory == nullptr) {
+    throw Error(
+        ErrorCode::kOutOfBudget,
+        "[allocate_pages] expected memory for " + std::to_string(bytes) +
+            " bytes, got none");
   }
+#if defined(__linux__)
+  if (huge) {
+    madvise(memory, static_cast<size_t>(size), MADV_HUGEPAGE);
+  }
+#endif
+  std::memset(memory, 0, static_cast<size_t>(size));
+  return {static_cast<std::byte*>(memory), [](std::byte* p) { std::free(p); }};
 }
 
 } // namespace holdfast

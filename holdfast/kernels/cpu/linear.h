@@ -45,10 +45,10 @@ enum class Gate {
 struct LinearJob {
   const float* x = nullptr; // [m, k]
   int64_t m = 0;
-  RmsNorm norm;
-  std::span<const Weight* const> weights; // all of the same k
+  RmsNorm norm = {};
+  std::span<const Weight* const> weights = {}; // all of the same k
   Gate gate = Gate::kNone;
-  RmsNorm post_norm;
+  RmsNorm post_norm = {};
   const float* residual = nullptr; // [m, n] or null
   float* y = nullptr; // [m, n], n = sum of the weights' n, or gated that of one
 };

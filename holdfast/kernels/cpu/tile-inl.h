@@ -17,11 +17,7 @@
 #include <cstdint>
 #include <cstring>
 #if defined(__AVX512F__)
-// GCC 12 warns of the undefined vectors inside its own intrinsics.
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#endif
-#include <immintrin.h>
+#include "holdfast/kernels/cpu/intrinsics.h"
 #endif
 
 namespace holdfast::cpu {

@@ -3,7 +3,8 @@
 // A weight matrix in the order in which the linear kernels stream it.
 //
 // Three formats: f32; bf16; and codes of 2 to 8 bits in groups along K, where
-// w = scale * code + offset. Codes keep the file's exact values.
+// w = scale * code + offset. Codes keep the file's exact values; scales and
+// offsets round to fp16, relative to a power of two per 64 rows (panel).
 // docs/weights.md gives the layout. Immutable once packed; any thread.
 
 #pragma once
@@ -16,6 +17,7 @@
 
 #include "holdfast/base/strong.h"
 #include "holdfast/env/executor.h"
+#include "holdfast/kernels/cpu/weight_layout.h"
 
 namespace holdfast::cpu {
 
@@ -44,7 +46,7 @@ class Weight {
  public:
   /// Packs rows 0..n-1, read in any order by the executor's workers at once.
   /// Throws kInvalidArgument on n, k < 1, k no multiple of the group, or a
-  /// format out of range.
+  /// format or a scale out of range (not finite, or 2^60 and more).
   static Weight pack_codes(
       const WeightFormat& format,
       int64_t n,
@@ -69,29 +71,27 @@ class Weight {
   }
   /// What it occupies, padding included.
   Bytes bytes() const {
-    return bytes_;
+    return Bytes(layout_.bytes());
   }
   /// The packed stream; the layout is docs/weights.md.
   const std::byte* data() const {
     return data_.get();
   }
-  /// kCodes: scales and offsets are stored times 2^-exponent.
-  int exponent() const {
-    return exponent_;
+  const WeightLayout& layout() const {
+    return layout_;
   }
 
   /// Row n as values, scale * code + offset in f32: an embedding lookup.
   void read_row(int64_t row, float* values) const;
 
  private:
-  Weight() = default;
+  Weight(const WeightFormat& format, int64_t n, int64_t k);
 
   WeightFormat format_;
   int64_t n_ = 0;
   int64_t k_ = 0;
-  int exponent_ = 0;
-  Bytes bytes_;
-  std::unique_ptr<std::byte[], void (*)(std::byte*)> data_{nullptr, nullptr};
+  WeightLayout layout_;
+  std::shared_ptr<std::byte> data_;
 };
 
 } // namespace holdfast::cpu

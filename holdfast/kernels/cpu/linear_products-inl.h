@@ -1,0 +1,367 @@
+// Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
+//
+// The two loops of tile products. Both add steps of 32 k to a sum in the order
+// of k, so a row's bits are the same in either, whatever its neighbours.
+// Arch: Tiles, V, Expand<bits, offsets>, prefetch. Stateless; any thread.
+
+#pragma once
+
+#include "holdfast/kernels/cpu/linear_rows-inl.h"
+#include "holdfast/kernels/cpu/tile-inl.h"
+
+namespace holdfast::cpu {
+namespace {
+
+/// Tiles that lie ready in the packed weight.
+class Bf16Source {
+ public:
+  static constexpr bool kDirect = true;
+
+  Bf16Source(const WeightLayout& layout, const uint8_t* panel)
+      : panel_(panel), unit_bytes_(layout.unit_bytes) {}
+
+  const uint16_t* tile(int64_t step, int t) const {
+    return reinterpret_cast<const uint16_t*>(
+        panel_ + step * unit_bytes_ + t * 1024);
+  }
+  template <class Arch>
+  void expand(int64_t, int, uint16_t*) const {}
+
+ private:
+  const uint8_t* panel_;
+  int64_t unit_bytes_;
+};
+
+/// Tiles of codes.
+template <int kBits, bool kOffsets>
+class CodeSource {
+ public:
+  static constexpr bool kDirect = false;
+
+  CodeSource(const WeightLayout& layout, const uint8_t* panel)
+      : units_(panel + layout.header_bytes),
+        unit_bytes_(layout.unit_bytes),
+        log_steps_(__builtin_ctzll(static_cast<uint64_t>(layout.unit_steps))),
+        second_row_(layout.scale_rows == 2 ? 128 : 0) {}
+
+  const uint16_t* tile(int64_t, int) const {
+    return nullptr;
+  }
+  template <class Arch>
+  void expand(int64_t step, int t, uint16_t* out) const {
+    const uint8_t* unit = units_ + (step >> log_steps_) * unit_bytes_;
+    const int64_t in_unit = step & ((int64_t{1} << log_steps_) - 1);
+    const uint8_t* codes = unit + (in_unit * kPanelTiles + t) * 64 * kBits;
+    const uint8_t* scales =
+        unit + (int64_t{kPanelTiles * 64 * kBits} << log_steps_) + 32 * t;
+    const uint8_t* offsets = scales + 128 + second_row_;
+    Arch::template prefetch<kBits>(codes + kAhead);
+    Arch::template Expand<kBits, kOffsets>::run(
+        codes,
+        {.scales = {scales, scales + second_row_},
+         .offsets = {offsets, offsets + second_row_}},
+        out);
+  }
+
+ private:
+  static constexpr int64_t kAhead = 2048;
+  const uint8_t* units_;
+  int64_t unit_bytes_;
+  int log_steps_;
+  int64_t second_row_;
+};
+
+/// M <= 16: a panel's four C tiles stay in registers while its stream passes;
+/// codes are expanded one step ahead of their products.
+template <class Arch, class Source>
+void stream(const ProductArgs& p) {
+  const int64_t steps = p.shape.steps;
+  const int64_t a_tile = p.shape.tile_rows * kStepK;
+  typename Arch::Tiles tiles(static_cast<int>(p.shape.tile_rows));
+  for (int64_t panel = 0; panel < p.panels; ++panel) {
+    const Source source(p.layout, p.weight + panel * p.layout.panel_bytes);
+    uint16_t* const ring[2] = {p.slab, p.slab + 4 * kTileValues};
+    const auto expand = [&](int64_t step, int t) {
+      source.template expand<Arch>(step, t, ring[step & 1] + t * kTileValues);
+    };
+    const auto b = [&](int64_t step, int t) {
+      return Source::kDirect ? source.tile(step, t)
+                             : ring[step & 1] + t * kTileValues;
+    };
+    tiles.template zero<0>();
+    tiles.template zero<1>();
+    tiles.template zero<2>();
+    tiles.template zero<3>();
+    for (int t = 0; t < 4; ++t) {
+      expand(0, t);
+    }
+    for (int64_t s = 0; s < steps; ++s) {
+      const bool more = !Source::kDirect && s + 1 < steps;
+      if (Source::kDirect) {
+        Arch::template prefetch<64>(
+            reinterpret_cast<const uint8_t*>(b(s, 0)) + 4096);
+      }
+      tiles.template load_a<0>(p.a + s * a_tile);
+      if (more) {
+        expand(s + 1, 0);
+      }
+      tiles.template load_b<0>(b(s, 0));
+      tiles.template dot<0, 0, 0>();
+      if (more) {
+        expand(s + 1, 1);
+      }
+      tiles.template load_b<1>(b(s, 1));
+      tiles.template dot<1, 0, 1>();
+      if (more) {
+        expand(s + 1, 2);
+      }
+      tiles.template load_b<0>(b(s, 2));
+      tiles.template dot<2, 0, 0>();
+      if (more) {
+        expand(s + 1, 3);
+      }
+      tiles.template load_b<1>(b(s, 3));
+      tiles.template dot<3, 0, 1>();
+    }
+    float* sums = p.sums + panel * kPanelTiles * 256;
+    tiles.template store_c<0>(sums);
+    tiles.template store_c<1>(sums + 256);
+    tiles.template store_c<2>(sums + 512);
+    tiles.template store_c<3>(sums + 768);
+  }
+}
+
+/// A slab: two tile columns (32 columns) of one chunk of K.
+template <class Arch, class Source>
+class Slabs {
+ public:
+  explicit Slabs(const ProductArgs& p)
+      : p_(p),
+        chunks_(
+            (p.shape.steps + p.shape.chunk_steps - 1) / p.shape.chunk_steps),
+        count_(chunks_ * p.panels * 2) {}
+
+  int64_t count() const {
+    return count_;
+  }
+  int64_t chunk(int64_t slab) const {
+    return slab / (p_.panels * 2);
+  }
+  /// The slab's first tile column among the panels' 4 each.
+  int64_t column(int64_t slab) const {
+    return slab % (p_.panels * 2) * 2;
+  }
+  int64_t steps(int64_t slab) const {
+    return chunk_length(p_.shape, chunk(slab));
+  }
+  /// Expands tiles [from, to) of the slab, of 2 steps() in all.
+  void expand(int64_t slab, int64_t from, int64_t to) const {
+    if constexpr (!Source::kDirect) {
+      const Source source = source_of(slab);
+      const int64_t first = chunk(slab) * p_.shape.chunk_steps;
+      const int t = static_cast<int>(column(slab) % kPanelTiles);
+      for (int64_t i = from; i < to; ++i) {
+        source.template expand<Arch>(
+            first + i / 2,
+            t + static_cast<int>(i % 2),
+            buffer(slab) + i * kTileValues);
+      }
+    }
+  }
+  /// The slab's tile of column 0 or 1 at its first step, and the distance to
+  /// the next step's.
+  const uint16_t* tiles(int64_t slab, int64_t* stride) const {
+    if constexpr (Source::kDirect) {
+      *stride = p_.layout.unit_bytes / 2;
+      return source_of(slab).tile(
+          chunk(slab) * p_.shape.chunk_steps,
+          static_cast<int>(column(slab) % kPanelTiles));
+    }
+    *stride = 2 * kTileValues;
+    return buffer(slab);
+  }
+
+ private:
+  Source source_of(int64_t slab) const {
+    return Source(
+        p_.layout,
+        p_.weight + column(slab) / kPanelTiles * p_.layout.panel_bytes);
+  }
+  uint16_t* buffer(int64_t slab) const {
+    return p_.slab + (slab & 1) * kSlabValues / 2;
+  }
+
+  const ProductArgs& p_;
+  int64_t chunks_;
+  int64_t count_;
+};
+
+/// Two row tiles by two columns over one chunk; c[i]: sums of (row tile i / 2,
+/// column i % 2).
+template <class Tiles, int kRowTiles>
+inline void multiply(
+    Tiles& tiles,
+    const uint16_t* a,
+    const uint16_t* b,
+    int64_t b_stride,
+    int64_t steps,
+    float* const* c,
+    bool first) {
+  if (first) {
+    tiles.template zero<0>();
+    tiles.template zero<1>();
+    tiles.template zero<2>();
+    tiles.template zero<3>();
+  } else {
+    tiles.template load_c<0>(c[0]);
+    tiles.template load_c<1>(c[1]);
+    if constexpr (kRowTiles == 2) {
+      tiles.template load_c<2>(c[2]);
+      tiles.template load_c<3>(c[3]);
+    }
+  }
+  const uint16_t* a1 = a + steps * kTileValues;
+  for (int64_t s = 0; s < steps; ++s, a += kTileValues, a1 += kTileValues) {
+    tiles.template load_b<0>(b);
+    tiles.template load_a<0>(a);
+    tiles.template load_b<1>(b + kTileValues);
+    tiles.template dot<0, 0, 0>();
+    tiles.template dot<1, 0, 1>();
+    if constexpr (kRowTiles == 2) {
+      tiles.template load_a<1>(a1);
+      tiles.template dot<2, 1, 0>();
+      tiles.template dot<3, 1, 1>();
+    }
+    b += b_stride;
+  }
+  tiles.template store_c<0>(c[0]);
+  tiles.template store_c<1>(c[1]);
+  if constexpr (kRowTiles == 2) {
+    tiles.template store_c<2>(c[2]);
+    tiles.template store_c<3>(c[3]);
+  }
+}
+
+/// M > 16: slab by slab, all row tiles against each; the next slab's codes are
+/// expanded between the products of this one.
+template <class Arch, class Source>
+void block(const ProductArgs& p) {
+  typename Arch::Tiles tiles(16);
+  const Slabs<Arch, Source> slabs(p);
+  const int64_t pairs = (p.tiles + 1) / 2;
+  slabs.expand(0, 0, 2 * slabs.steps(0));
+  for (int64_t slab = 0; slab < slabs.count(); ++slab) {
+    const int64_t steps = slabs.steps(slab);
+    const bool more = slab + 1 < slabs.count();
+    const int64_t todo = more ? 2 * slabs.steps(slab + 1) : 0;
+    int64_t stride = 0;
+    const uint16_t* b = slabs.tiles(slab, &stride);
+    const uint16_t* a = p.a + activation_chunk(p.shape, slabs.chunk(slab));
+    const bool first = slabs.chunk(slab) == 0;
+    float* c0 = p.sums + slabs.column(slab) * p.tiles * 256;
+    float* c1 = c0 + p.tiles * 256;
+    for (int64_t pair = 0; pair < pairs; ++pair) {
+      const int64_t m = 2 * pair;
+      float* const c[4] = {
+          c0 + m * 256, c1 + m * 256, c0 + (m + 1) * 256, c1 + (m + 1) * 256};
+      const uint16_t* rows = a + (p.first_tile + m) * steps * kTileValues;
+      if (m + 1 < p.tiles) {
+        multiply<typename Arch::Tiles, 2>(
+            tiles, rows, b, stride, steps, c, first);
+      } else {
+        multiply<typename Arch::Tiles, 1>(
+            tiles, rows, b, stride, steps, c, first);
+      }
+      slabs.expand(slab + 1, todo * pair / pairs, todo * (pair + 1) / pairs);
+    }
+  }
+}
+
+/// f32 weights: one chain of fused multiply-adds a sum, in the order of k.
+template <class V, int kRows>
+inline void f32_rows(
+    const float* x,
+    int64_t k,
+    const float* w,
+    int64_t column_stride,
+    float* sums) {
+  V c[kRows][kPanelTiles];
+  for (int r = 0; r < kRows; ++r) {
+    for (int t = 0; t < kPanelTiles; ++t) {
+      c[r][t] = V::set(0.0f);
+    }
+  }
+  for (int64_t i = 0; i < k; ++i, w += kPanelColumns) {
+    V b[kPanelTiles];
+    for (int t = 0; t < kPanelTiles; ++t) {
+      b[t] = V::load(w + 16 * t);
+    }
+    for (int r = 0; r < kRows; ++r) {
+      const V a = V::set(x[r * k + i]);
+      for (int t = 0; t < kPanelTiles; ++t) {
+        c[r][t] = V::fma(a, b[t], c[r][t]);
+      }
+    }
+  }
+  for (int r = 0; r < kRows; ++r) {
+    for (int t = 0; t < kPanelTiles; ++t) {
+      c[r][t].store(sums + t * column_stride + 16 * r);
+    }
+  }
+}
+
+template <class Arch>
+void f32_products(const ProductArgs& p) {
+  using V = typename Arch::V;
+  const int64_t k = p.shape.k;
+  const int64_t first = p.first_tile * 16;
+  const int64_t left = p.shape.rows - first;
+  const int64_t rows = left < p.tiles * 16 ? left : p.tiles * 16;
+  for (int64_t panel = 0; panel < p.panels; ++panel) {
+    const auto* w =
+        reinterpret_cast<const float*>(p.weight + panel * p.layout.panel_bytes);
+    float* sums = p.sums + panel * kPanelTiles * p.tiles * 256;
+    const float* x = p.f32 + first * k;
+    int64_t r = 0;
+    for (; r + 4 <= rows; r += 4) {
+      f32_rows<V, 4>(x + r * k, k, w, p.tiles * 256, sums + r * 16);
+    }
+    for (; r < rows; ++r) {
+      f32_rows<V, 1>(x + r * k, k, w, p.tiles * 256, sums + r * 16);
+    }
+  }
+}
+
+template <class Arch, class Source>
+constexpr ProductKernels products() {
+  return {.stream = stream<Arch, Source>, .block = block<Arch, Source>};
+}
+
+template <class Arch>
+constexpr LinearKernels make_kernels() {
+  LinearKernels kernels{
+      .prepare = prepare<Arch>,
+      .finish = finish<Arch>,
+      .post = post<Arch>,
+      .f32 = {.stream = f32_products<Arch>, .block = f32_products<Arch>},
+      .bf16 = products<Arch, Bf16Source>(),
+      .codes = {}};
+  kernels.codes[2][0] = products<Arch, CodeSource<2, false>>();
+  kernels.codes[2][1] = products<Arch, CodeSource<2, true>>();
+  kernels.codes[3][0] = products<Arch, CodeSource<3, false>>();
+  kernels.codes[3][1] = products<Arch, CodeSource<3, true>>();
+  kernels.codes[4][0] = products<Arch, CodeSource<4, false>>();
+  kernels.codes[4][1] = products<Arch, CodeSource<4, true>>();
+  kernels.codes[5][0] = products<Arch, CodeSource<5, false>>();
+  kernels.codes[5][1] = products<Arch, CodeSource<5, true>>();
+  kernels.codes[6][0] = products<Arch, CodeSource<6, false>>();
+  kernels.codes[6][1] = products<Arch, CodeSource<6, true>>();
+  kernels.codes[7][0] = products<Arch, CodeSource<7, false>>();
+  kernels.codes[7][1] = products<Arch, CodeSource<7, true>>();
+  kernels.codes[8][0] = products<Arch, CodeSource<8, false>>();
+  kernels.codes[8][1] = products<Arch, CodeSource<8, true>>();
+  return kernels;
+}
+
+} // namespace
+} // namespace holdfast::cpu

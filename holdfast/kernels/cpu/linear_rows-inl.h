@@ -1,0 +1,136 @@
+// Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
+//
+// The parts of a linear job that work row by row: activations into tiles before
+// the products, sums into outputs after them. Each row's bits depend on that
+// row alone. Arch: V (lanes), store_bf16. Stateless; any thread.
+
+#pragma once
+
+#include <cstring>
+
+#include "holdfast/kernels/cpu/linear_kernels.h"
+#include "holdfast/kernels/cpu/math-inl.h"
+#include "holdfast/kernels/cpu/norm-inl.h"
+
+namespace holdfast::cpu {
+namespace {
+
+/// Where A tile (row tile, step) of a chunk begins.
+inline int64_t activation_chunk(const ActivationShape& shape, int64_t chunk) {
+  return chunk * shape.chunk_steps * shape.row_tiles * shape.tile_rows * kStepK;
+}
+inline int64_t chunk_length(const ActivationShape& shape, int64_t chunk) {
+  const int64_t left = shape.steps - chunk * shape.chunk_steps;
+  return left < shape.chunk_steps ? left : shape.chunk_steps;
+}
+
+/// One row (f32, padded with zeros to whole steps) into its place in the tiles.
+template <class Arch>
+inline void tile_row(
+    const float* row,
+    const ActivationShape& shape,
+    int64_t m,
+    uint16_t* a) {
+  using V = typename Arch::V;
+  const V factor = V::set(kActivationScale);
+  for (int64_t s = 0; s < shape.steps; ++s) {
+    const int64_t chunk = s / shape.chunk_steps;
+    const int64_t tile =
+        m / 16 * chunk_length(shape, chunk) + (s - chunk * shape.chunk_steps);
+    uint16_t* out = a + activation_chunk(shape, chunk) +
+        (tile * shape.tile_rows + m % 16) * kStepK;
+    Arch::store_bf16(V::load(row + kStepK * s) * factor, out);
+    Arch::store_bf16(V::load(row + kStepK * s + 16) * factor, out + 16);
+  }
+}
+
+template <class Arch>
+void prepare(const PrepareArgs& p) {
+  using V = typename Arch::V;
+  const ActivationShape& shape = p.shape;
+  const int64_t padded = shape.steps * kStepK;
+  std::memset(
+      p.row + shape.k,
+      0,
+      static_cast<size_t>(padded - shape.k) * sizeof(float));
+  const int64_t end = (p.first_tile + p.tiles) * 16;
+  for (int64_t m = p.first_tile * 16; m < end; ++m) {
+    if (m >= shape.rows) {
+      if (m % 16 >= shape.tile_rows || p.a == nullptr) {
+        break;
+      }
+      std::memset(p.row, 0, static_cast<size_t>(shape.k) * sizeof(float));
+      tile_row<Arch>(p.row, shape, m, p.a);
+      continue;
+    }
+    const float* x = p.x + m * shape.k;
+    if (p.norm != nullptr) {
+      rms_norm_row<V>(x, p.norm, p.eps, shape.k, p.row);
+    } else {
+      std::memcpy(p.row, x, static_cast<size_t>(shape.k) * sizeof(float));
+    }
+    if (p.f32 != nullptr) {
+      std::memcpy(
+          p.f32 + m * shape.k,
+          p.row,
+          static_cast<size_t>(shape.k) * sizeof(float));
+    }
+    if (p.a != nullptr) {
+      tile_row<Arch>(p.row, shape, m, p.a);
+    }
+  }
+}
+
+template <class Arch>
+void finish(const FinishArgs& p) {
+  using V = typename Arch::V;
+  const V factor = V::set(p.factor);
+  const V gated_factor = V::set(p.gated_factor);
+  for (int64_t r = 0; r < p.rows; ++r) {
+    for (int64_t t = 0; 16 * t < p.columns; ++t) {
+      const int64_t from = (t * p.tiles + r / 16) * 256 + r % 16 * 16;
+      V y = V::load(p.sums + from) * factor;
+      if (p.gate != 0) {
+        const V gated = V::load(p.gated_sums + from) * gated_factor;
+        y = (p.gate == 1 ? gelu_tanh(y) : silu(y)) * gated;
+      }
+      const int64_t to = r * p.stride + 16 * t;
+      const int64_t left = p.columns - 16 * t;
+      if (left >= 16) {
+        if (p.residual != nullptr) {
+          y = V::load(p.residual + to) + y;
+        }
+        y.store(p.y + to);
+      } else {
+        if (p.residual != nullptr) {
+          y = V::load_n(p.residual + to, left) + y;
+        }
+        y.store_n(p.y + to, left);
+      }
+    }
+  }
+}
+
+template <class Arch>
+void post(const PostArgs& p) {
+  using V = typename Arch::V;
+  for (int64_t r = 0; r < p.rows; ++r) {
+    float* y = p.y + r * p.width;
+    rms_norm_row<V>(y, p.norm, p.eps, p.width, y);
+    if (p.residual == nullptr) {
+      continue;
+    }
+    const float* residual = p.residual + r * p.width;
+    int64_t i = 0;
+    for (; i + 16 <= p.width; i += 16) {
+      (V::load(residual + i) + V::load(y + i)).store(y + i);
+    }
+    if (i < p.width) {
+      const int64_t n = p.width - i;
+      (V::load_n(residual + i, n) + V::load_n(y + i, n)).store_n(y + i, n);
+    }
+  }
+}
+
+} // namespace
+} // namespace holdfast::cpu
