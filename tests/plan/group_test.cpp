@@ -1,0 +1,174 @@
+// Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
+
+#include "holdfast/plan/group.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "holdfast/base/status.h"
+#include "holdfast/block/layout.h"
+
+namespace holdfast {
+namespace {
+
+using testing::ElementsAre;
+
+ErrorCode code_of(const auto& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    return error.code();
+  }
+  return ErrorCode::kOk;
+}
+
+/// Stores a byte an element in one plane; refuses heads over 128.
+class Narrow : public Codec {
+ public:
+  explicit Narrow(int64_t planes) : planes_(planes) {}
+  std::string name() const override {
+    return "narrow" + std::to_string(planes_);
+  }
+  std::string id() const override {
+    return "test.narrow." + std::to_string(planes_);
+  }
+  Status supports(ChannelRole, int64_t head_dim) const override {
+    return head_dim <= 128
+        ? Status()
+        : Status(ErrorCode::kUnsupported, "narrow fits heads up to 128");
+  }
+  std::vector<PlaneSpec> planes(ChannelRole, int64_t head_dim) const override {
+    return std::vector<PlaneSpec>(
+        static_cast<size_t>(planes_),
+        {"codes", Bytes(head_dim * kBlockTokens)});
+  }
+  void encode(
+      ChannelRole,
+      std::span<const float>,
+      int64_t,
+      std::span<std::byte* const>) const override {}
+  void decode(
+      ChannelRole,
+      std::span<const std::byte* const>,
+      int64_t,
+      std::span<float>) const override {}
+
+ private:
+  int64_t planes_;
+};
+
+const Narrow kOne(1);
+const Narrow kTwo(2);
+
+LayerState layer(Visibility visibility = {}) {
+  return {
+      .attention =
+          {.query_heads = 4,
+           .kv_heads = 2,
+           .key_dim = 64,
+           .value_dim = 64,
+           .visibility = visibility,
+           .sink_logits = {}},
+      .keys = &kOne,
+      .values = &kOne};
+}
+
+TEST(LayerGroups, PutLayersOfEqualChannelsAndRetentionTogether) {
+  // Five sliding layers, then a full one, as some models alternate.
+  std::vector<LayerState> layers;
+  for (int i = 0; i < 12; ++i) {
+    layers.push_back(layer(i % 6 == 5 ? Visibility{} : Visibility{512, 0}));
+  }
+  const LayerGroups groups(layers);
+  ASSERT_EQ(groups.size(), 2);
+  EXPECT_EQ(groups.layers(), 12);
+  EXPECT_EQ(groups.group(0).retention, (Retention{512, 0}));
+  EXPECT_EQ(groups.group(1).retention, Retention{});
+  EXPECT_THAT(
+      groups.group(1).layers, ElementsAre(LayerIndex(5), LayerIndex(11)));
+  for (int64_t index = 0; index < 12; ++index) {
+    const LayerPlace place = groups.place(LayerIndex(index));
+    EXPECT_EQ(
+        groups.group(place.group).layers[static_cast<size_t>(place.layer)],
+        LayerIndex(index));
+  }
+}
+
+TEST(LayerGroups, KeepApartWhateverDecidesTheImageOrTheRetention) {
+  std::vector<LayerState> layers(8, layer());
+  layers[1].attention.kv_heads = 4;
+  layers[2].attention.key_dim = 128;
+  layers[3].attention.value_dim = 128;
+  layers[4].keys = &kTwo;
+  layers[5].values = &kTwo;
+  layers[6] = layer({64, 0});
+  layers[7] = layer({64, 4});
+  EXPECT_EQ(LayerGroups(layers).size(), 8);
+}
+
+TEST(LayerGroups, DoNotSplitOverWhatOnlyScoresDependOn) {
+  std::vector<LayerState> layers(5, layer());
+  layers[1].attention.query_heads = 8;
+  layers[2].attention.scale = 0.5f;
+  layers[3].attention.softcap = 30;
+  layers[4].attention.visibility.sinks = 4; // without a window all is kept
+  EXPECT_EQ(LayerGroups(layers).size(), 1);
+}
+
+TEST(LayerGroups, LayOutKeysPlanesBeforeValuesForEveryLayer) {
+  std::vector<LayerState> layers(3, layer());
+  for (LayerState& each : layers) {
+    each.keys = &kTwo;
+  }
+  const LayerGroups groups(layers);
+  const LayerGroup& group = groups.group(0);
+  EXPECT_EQ(group.key_planes, 2);
+  EXPECT_EQ(group.layout.layers(), 3);
+  // Three planes of 64 * 64 bytes a head, two heads.
+  EXPECT_EQ(group.layout.bytes(), Bytes(3 * 2 * 3 * 64 * 64));
+  EXPECT_EQ(groups.bytes_per_token(), Bytes(3 * 2 * 3 * 64));
+  EXPECT_THAT(groups.image_bytes(), ElementsAre(group.layout.bytes()));
+}
+
+TEST(LayerGroups, RetainAWindowedGroupOnlyUpToItsWindow) {
+  const LayerGroups groups(std::vector{layer({128, 0}), layer()});
+  const int64_t image = groups.group(0).layout.bytes().get();
+  EXPECT_EQ(groups.retained_bytes(Position(0)), Bytes(0));
+  EXPECT_EQ(groups.retained_bytes(Position(1)), Bytes(2 * image));
+  EXPECT_EQ(groups.retained_bytes(Position(64)), Bytes(2 * image));
+  EXPECT_EQ(groups.retained_bytes(Position(65)), Bytes(4 * image));
+  // 6400 positions: 100 blocks, of which the window needs the last two.
+  EXPECT_EQ(groups.retained_bytes(Position(6400)), Bytes(102 * image));
+}
+
+TEST(LayerGroups, RefuseACodecThatDoesNotFitAHead) {
+  std::vector<LayerState> layers{layer()};
+  layers[0].attention.value_dim = 256;
+  EXPECT_EQ(code_of([&] { LayerGroups{layers}; }), ErrorCode::kUnsupported);
+}
+
+TEST(LayerGroups, RefuseNumbersThatContradictEachOther) {
+  const auto build = [](const auto& change) {
+    std::vector<LayerState> layers{layer(), layer()};
+    change(layers[1]);
+    return code_of([&] { LayerGroups{layers}; });
+  };
+  const auto bad = ErrorCode::kInvalidArgument;
+  EXPECT_EQ(build([](LayerState&) {}), ErrorCode::kOk);
+  EXPECT_EQ(build([](LayerState& l) { l.attention.kv_heads = 3; }), bad);
+  EXPECT_EQ(build([](LayerState& l) { l.attention.kv_heads = 0; }), bad);
+  EXPECT_EQ(build([](LayerState& l) { l.attention.key_dim = 0; }), bad);
+  EXPECT_EQ(build([](LayerState& l) { l.attention.value_dim = -1; }), bad);
+  EXPECT_EQ(
+      build([](LayerState& l) { l.attention.visibility.window = -1; }), bad);
+  EXPECT_EQ(
+      build([](LayerState& l) { l.attention.visibility.sinks = -1; }), bad);
+  EXPECT_EQ(build([](LayerState& l) { l.attention.sink_logits = {1}; }), bad);
+  EXPECT_EQ(build([](LayerState& l) { l.keys = nullptr; }), bad);
+  EXPECT_EQ(code_of([] { LayerGroups{std::vector<LayerState>{}}; }), bad);
+}
+
+} // namespace
+} // namespace holdfast
