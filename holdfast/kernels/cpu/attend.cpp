@@ -21,19 +21,6 @@ namespace {
 constexpr int64_t kSmallCost = 3; // in AttendPlan's units
 constexpr int64_t kSmallAppend = 32; // vectors
 
-const AttendKernels& kernels_of(KernelPath path) {
-#if defined(__x86_64__)
-  if (path == KernelPath::kAmx) {
-    return attend_kernels_amx();
-  }
-  if (path == KernelPath::kAvx512) {
-    return attend_kernels_avx512();
-  }
-#endif
-  static_cast<void>(path);
-  return attend_kernels_plain();
-}
-
 void refuse(const std::string& expected, const std::string& got) {
   throw Error(
       ErrorCode::kInvalidArgument,
@@ -93,7 +80,7 @@ AttendContext check(const AttendJob& job, KernelPath path) {
   job.layout->offset(job.layer, job.spec->kv_heads - 1, 1); // throws
   return {
       .job = &job,
-      .kernels = &kernels_of(path),
+      .kernels = &attend_kernels(path),
       .keys = *dense_format(*job.keys),
       .values = *dense_format(*job.values),
       .heads = job.spec->query_heads / job.spec->kv_heads};
@@ -222,6 +209,19 @@ class SplitUnits {
 };
 
 } // namespace
+
+const AttendKernels& attend_kernels(KernelPath path) {
+#if defined(__x86_64__)
+  if (path == KernelPath::kAmx) {
+    return attend_kernels_amx();
+  }
+  if (path == KernelPath::kAvx512) {
+    return attend_kernels_avx512();
+  }
+#endif
+  static_cast<void>(path);
+  return attend_kernels_plain();
+}
 
 Status supports_attend(
     const AttentionSpec& spec,

@@ -12,6 +12,10 @@
 #include <cstddef>
 #include <cstdint>
 
+namespace holdfast {
+enum class KernelPath;
+}
+
 namespace holdfast::cpu {
 
 /// Blocks are folded in order within splits of this many, at absolute multiples
@@ -96,6 +100,8 @@ struct AttendKernels {
       float* out);
 };
 
+/// The table of a path.
+const AttendKernels& attend_kernels(KernelPath path);
 const AttendKernels& attend_kernels_plain();
 const AttendKernels& attend_kernels_avx512();
 const AttendKernels& attend_kernels_amx();
