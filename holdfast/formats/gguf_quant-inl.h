@@ -1,9 +1,10 @@
 // Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
 //
-// One struct a block layout: kBlock weights in kBytes bytes, scales shared by
-// kGroup weights, and unpack() for one block. Codes are worked on eight at a
-// time in 64-bit words (little-endian: byte i of a word is code i).
-// Included by gguf_quant.cpp alone. Pure functions; any thread.
+// One struct a block layout: kBlock weights of kBits in kBytes bytes, scales
+// (and offsets, where kOffsets) shared by kGroup weights, and unpack() for one
+// block. Codes are worked on eight at a time in 64-bit words (little-endian:
+// byte i of a word is code i). Included by gguf_quant.cpp alone. Pure
+// functions; any thread.
 
 #pragma once
 
@@ -57,7 +58,8 @@ inline void unpack_nibbles(const std::byte* from, uint32_t high, uint8_t* to) {
 }
 
 struct Q8_0 { // f16 scale, 32 signed bytes
-  static constexpr int kBlock = 32, kGroup = 32, kBytes = 34;
+  static constexpr int kBits = 8, kBlock = 32, kGroup = 32, kBytes = 34;
+  static constexpr bool kOffsets = false;
   static void unpack(const std::byte* from, const BlockOut& out) {
     out.scales[0] = load_f16(from);
     uint64_t words[4];
@@ -70,7 +72,8 @@ struct Q8_0 { // f16 scale, 32 signed bytes
 };
 
 struct Q4_0 { // f16 scale, 16 bytes of nibbles
-  static constexpr int kBlock = 32, kGroup = 32, kBytes = 18;
+  static constexpr int kBits = 4, kBlock = 32, kGroup = 32, kBytes = 18;
+  static constexpr bool kOffsets = false;
   static void unpack(const std::byte* from, const BlockOut& out) {
     out.scales[0] = load_f16(from);
     unpack_nibbles(from + 2, 0, out.codes);
@@ -78,7 +81,8 @@ struct Q4_0 { // f16 scale, 16 bytes of nibbles
 };
 
 struct Q4_1 { // f16 scale, f16 offset, 16 bytes of nibbles
-  static constexpr int kBlock = 32, kGroup = 32, kBytes = 20;
+  static constexpr int kBits = 4, kBlock = 32, kGroup = 32, kBytes = 20;
+  static constexpr bool kOffsets = true;
   static void unpack(const std::byte* from, const BlockOut& out) {
     out.scales[0] = load_f16(from);
     out.offsets[0] = load_f16(from + 2);
@@ -87,7 +91,8 @@ struct Q4_1 { // f16 scale, f16 offset, 16 bytes of nibbles
 };
 
 struct Q5_0 { // f16 scale, 32 fifth bits, 16 bytes of nibbles
-  static constexpr int kBlock = 32, kGroup = 32, kBytes = 22;
+  static constexpr int kBits = 5, kBlock = 32, kGroup = 32, kBytes = 22;
+  static constexpr bool kOffsets = false;
   static void unpack(const std::byte* from, const BlockOut& out) {
     out.scales[0] = load_f16(from);
     unpack_nibbles(from + 6, load<uint32_t>(from + 2), out.codes);
@@ -95,7 +100,8 @@ struct Q5_0 { // f16 scale, 32 fifth bits, 16 bytes of nibbles
 };
 
 struct Q5_1 { // f16 scale, f16 offset, 32 fifth bits, 16 bytes of nibbles
-  static constexpr int kBlock = 32, kGroup = 32, kBytes = 24;
+  static constexpr int kBits = 5, kBlock = 32, kGroup = 32, kBytes = 24;
+  static constexpr bool kOffsets = true;
   static void unpack(const std::byte* from, const BlockOut& out) {
     out.scales[0] = load_f16(from);
     out.offsets[0] = load_f16(from + 2);
@@ -123,7 +129,8 @@ inline void unpack_k_scales(const std::byte* from, const BlockOut& out) {
 }
 
 struct Q4_K { // head, then 4 times 32 bytes of nibbles, a pair of groups each
-  static constexpr int kBlock = 256, kGroup = 32, kBytes = 144;
+  static constexpr int kBits = 4, kBlock = 256, kGroup = 32, kBytes = 144;
+  static constexpr bool kOffsets = true;
   static void unpack(const std::byte* from, const BlockOut& out) {
     unpack_k_scales(from, out);
     for (int pair = 0; pair < 4; ++pair) {
@@ -138,7 +145,8 @@ struct Q4_K { // head, then 4 times 32 bytes of nibbles, a pair of groups each
 };
 
 struct Q5_K { // head, 32 bytes whose bit g is the fifth bit of group g, nibbles
-  static constexpr int kBlock = 256, kGroup = 32, kBytes = 176;
+  static constexpr int kBits = 5, kBlock = 256, kGroup = 32, kBytes = 176;
+  static constexpr bool kOffsets = true;
   static void unpack(const std::byte* from, const BlockOut& out) {
     unpack_k_scales(from, out);
     for (int i = 0; i < 32; i += 8) {
@@ -161,7 +169,8 @@ struct Q5_K { // head, 32 bytes whose bit g is the fifth bit of group g, nibbles
 /// half of 128 weights: 64 bytes of nibbles (two quarters low, two high) and 32
 /// of pairs (one pair a quarter).
 struct Q6_K {
-  static constexpr int kBlock = 256, kGroup = 16, kBytes = 210;
+  static constexpr int kBits = 6, kBlock = 256, kGroup = 16, kBytes = 210;
+  static constexpr bool kOffsets = false;
   static void unpack(const std::byte* from, const BlockOut& out) {
     const float d = load_f16(from + 208);
     for (int j = 0; j < 16; ++j) {

@@ -16,18 +16,28 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little);
 
+template <class Layout>
+constexpr GgufTypeInfo coded(GgufType type, const char* name) {
+  return {
+      type,
+      name,
+      Layout::kBlock,
+      Layout::kBytes,
+      {Layout::kBits, Layout::kGroup, Layout::kOffsets}};
+}
+
 constexpr GgufTypeInfo kTypes[] = {
     {GgufType::kF32, "F32", 1, 4, {}},
     {GgufType::kF16, "F16", 1, 2, {}},
     {GgufType::kBF16, "BF16", 1, 2, {}},
-    {GgufType::kQ4_0, "Q4_0", 32, 18, {4, 32, false}},
-    {GgufType::kQ4_1, "Q4_1", 32, 20, {4, 32, true}},
-    {GgufType::kQ5_0, "Q5_0", 32, 22, {5, 32, false}},
-    {GgufType::kQ5_1, "Q5_1", 32, 24, {5, 32, true}},
-    {GgufType::kQ8_0, "Q8_0", 32, 34, {8, 32, false}},
-    {GgufType::kQ4_K, "Q4_K", 256, 144, {4, 32, true}},
-    {GgufType::kQ5_K, "Q5_K", 256, 176, {5, 32, true}},
-    {GgufType::kQ6_K, "Q6_K", 256, 210, {6, 16, false}},
+    coded<gguf::Q4_0>(GgufType::kQ4_0, "Q4_0"),
+    coded<gguf::Q4_1>(GgufType::kQ4_1, "Q4_1"),
+    coded<gguf::Q5_0>(GgufType::kQ5_0, "Q5_0"),
+    coded<gguf::Q5_1>(GgufType::kQ5_1, "Q5_1"),
+    coded<gguf::Q8_0>(GgufType::kQ8_0, "Q8_0"),
+    coded<gguf::Q4_K>(GgufType::kQ4_K, "Q4_K"),
+    coded<gguf::Q5_K>(GgufType::kQ5_K, "Q5_K"),
+    coded<gguf::Q6_K>(GgufType::kQ6_K, "Q6_K"),
 };
 
 /// Every id of the format, so that a refusal can name what it met.
@@ -73,20 +83,18 @@ void with_layout(GgufType type, F&& f) {
 /// One block of codes -> values. A symmetric code loses its bias first: the
 /// product is then the only rounding, as in the format's definition.
 template <class Layout>
-void block_values(
-    const std::byte* block,
-    const CodeFormat& format,
-    float* out) {
+void block_values(const std::byte* block, float* out) {
+  constexpr int kBias = Layout::kOffsets ? 0 : 1 << (Layout::kBits - 1);
   uint8_t codes[Layout::kBlock];
   float scales[Layout::kBlock / Layout::kGroup];
-  float offsets[Layout::kBlock / Layout::kGroup] = {};
+  float offsets[Layout::kBlock / Layout::kGroup];
   Layout::unpack(block, {codes, scales, offsets});
-  const int bias = format.has_offsets ? 0 : 1 << (format.bits - 1);
   for (int i = 0; i < Layout::kBlock; ++i) {
     const int group = i / Layout::kGroup;
-    const float product = scales[group] * static_cast<float>(codes[i] - bias);
-    // A symmetric value is the product itself: adding 0 would turn -0 into 0.
-    out[i] = format.has_offsets ? product + offsets[group] : product;
+    out[i] = scales[group] * static_cast<float>(codes[i] - kBias);
+    if constexpr (Layout::kOffsets) {
+      out[i] += offsets[group];
+    }
   }
 }
 
@@ -133,6 +141,9 @@ void unpack_row(
   with_layout(type, [&](auto layout) {
     using Layout = decltype(layout);
     constexpr int kGroups = Layout::kBlock / Layout::kGroup;
+    expect(
+        !Layout::kOffsets || offsets != nullptr,
+        "[gguf] expected a place for the offsets, got none");
     for (int64_t block = 0; block < k / Layout::kBlock; ++block) {
       Layout::unpack(
           row + block * Layout::kBytes,
@@ -160,14 +171,11 @@ void read_values(
     }
     return;
   }
-  const CodeFormat format = gguf_type_info(type).codes;
   with_layout(type, [&](auto layout) {
     using Layout = decltype(layout);
     for (int64_t block = 0; block < k / Layout::kBlock; ++block) {
       block_values<Layout>(
-          row + block * Layout::kBytes,
-          format,
-          values + block * Layout::kBlock);
+          row + block * Layout::kBytes, values + block * Layout::kBlock);
     }
   });
 }

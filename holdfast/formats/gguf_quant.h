@@ -56,8 +56,9 @@ int64_t gguf_row_bytes(GgufType type, int64_t k);
 /// Row `row` of k weights -> codes [k], scales [k / group], and, only where
 /// has_offsets, offsets [k / group] (else may be nullptr). A signed code of the
 /// file is stored plus 2^(bits - 1); a negative scale stays negative. Throws
-/// kInvalidArgument on a type without codes or a k that is no multiple of its
-/// block. The row needs no alignment.
+/// kInvalidArgument on a type without codes, a k that is no multiple of its
+/// block, or no place for offsets that the type has. The row needs no
+/// alignment.
 void unpack_row(
     GgufType type,
     const std::byte* row,

@@ -184,6 +184,8 @@ TEST(GgufQuant, RefusesRowsThatAreNoWholeBlocksAndTypesWithoutCodes) {
       unpack_row(GgufType::kQ8_0, row, 16, codes, values, nullptr), Error);
   EXPECT_THROW(
       unpack_row(GgufType::kF16, row, 16, codes, values, nullptr), Error);
+  EXPECT_THROW(
+      unpack_row(GgufType::kQ4_1, row, 32, codes, values, nullptr), Error);
   EXPECT_THROW(gguf_row_bytes(static_cast<GgufType>(10), 256), Error);
 }
 
