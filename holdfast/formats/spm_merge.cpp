@@ -3,52 +3,52 @@
 #include "holdfast/formats/spm_merge.h"
 
 #include <algorithm>
-#include <bit>
-#include <cstring>
 
 #include "holdfast/formats/utf8.h"
 
 namespace holdfast {
 namespace {
 
-// A character's one to four bytes as one number; of invalid text, one byte.
-struct PackedCharacter {
-  uint32_t value = 0;
-  uint32_t size = 0;
+// A character, as SpmPairs sees its ends.
+struct Character {
+  size_t size = 0;
+  uint8_t first = 0;
+  uint8_t last = 0;
 };
 
-PackedCharacter character_at(std::string_view text, size_t place) {
+bool mark_at(std::string_view text, size_t place) {
+  return text[place] == kSpaceMark[0] && text.size() - place >= 3 &&
+      text[place + 1] == kSpaceMark[1] && text[place + 2] == kSpaceMark[2];
+}
+
+Character character_at(std::string_view text, size_t place) {
   const auto first = static_cast<uint8_t>(text[place]);
   if (first < 0x80) {
-    return {first, 1};
+    return {1, first, first};
   }
-  PackedCharacter result;
-  result.size = static_cast<uint32_t>(utf8_length_or_one(text.substr(place)));
-  std::memcpy(&result.value, text.data() + place, result.size);
-  return result;
+  if (mark_at(text, place)) {
+    return {kSpaceMark.size(), ' ', ' '};
+  }
+  const std::string_view rest = text.substr(place);
+  const auto size = static_cast<size_t>(utf8_length_or_one(rest));
+  return {size, first, static_cast<uint8_t>(rest[size - 1])};
 }
 
 } // namespace
 
-SpmPairs::SpmPairs(size_t piece_count) {
-  // 16 bits a piece: about one bit in ten is set for a large vocabulary.
-  const size_t bits =
-      std::clamp<size_t>(std::bit_ceil(piece_count * 16), 64, size_t{1} << 22);
-  shift_ = 64 - std::countr_zero(bits);
-  bits_.resize(bits / 64);
-}
-
 void SpmPairs::add_all_of(std::string_view piece) {
-  if (piece.empty()) {
-    return;
-  }
-  PackedCharacter left = character_at(piece, 0);
-  for (size_t place = left.size; place < piece.size();) {
-    const PackedCharacter right = character_at(piece, place);
-    const uint64_t bit = bit_of(left.value, right.value);
-    bits_[bit >> 6] |= uint64_t{1} << (bit & 63);
-    place += right.size;
+  // Byte by byte: what meets inside a character is marked as well, so that a
+  // piece that is not UTF-8 needs no thought.
+  uint8_t left = 0;
+  for (size_t place = 0; place < piece.size();) {
+    const bool mark = mark_at(piece, place);
+    const auto right = mark ? uint8_t{' '} : static_cast<uint8_t>(piece[place]);
+    if (place > 0) {
+      const size_t bit = bit_of(left, right);
+      bits_[bit / 64] |= uint64_t{1} << (bit % 64);
+    }
     left = right;
+    place += mark ? kSpaceMark.size() : 1;
   }
 }
 
@@ -67,10 +67,10 @@ void SpmMerger::split_into_symbols(
     std::string_view text,
     std::vector<TokenId>& ids) {
   symbols_.clear();
-  uint32_t last = 0;
+  uint8_t last = 0;
   for (size_t place = 0; place < text.size();) {
-    const PackedCharacter character = character_at(text, place);
-    if (!symbols_.empty() && !rules_.pairs.may_join(last, character.value)) {
+    const Character character = character_at(text, place);
+    if (!symbols_.empty() && !rules_.pairs.may_join(last, character.first)) {
       merge_segment(text, ids);
       symbols_.clear();
     }
@@ -82,9 +82,9 @@ void SpmMerger::split_into_symbols(
         {index - 1,
          -1,
          static_cast<uint32_t>(place),
-         character.size,
+         static_cast<uint32_t>(character.size),
          kNoToken});
-    last = character.value;
+    last = character.last;
     place += character.size;
   }
   if (!symbols_.empty()) {

@@ -19,28 +19,23 @@
 
 namespace holdfast {
 
-/// Which two characters ever stand side by side inside a piece. Where they
-/// never do, no merge crosses, so text falls apart into short independent
-/// segments. May say yes wrongly (a hashed bit set), never no.
+/// Which two bytes ever meet inside a piece. Where the last byte of a character
+/// and the first of the next never do, no merge crosses, so text falls apart
+/// into short independent segments. May say yes wrongly, never no. The space
+/// mark counts as one byte, a space, for itself: its own bytes are common.
 class SpmPairs {
  public:
-  explicit SpmPairs(size_t piece_count);
   void add_all_of(std::string_view piece);
-  /// Characters as packed by spm_character().
-  bool may_join(uint32_t left, uint32_t right) const {
-    const uint64_t bit = bit_of(left, right);
-    return (bits_[bit >> 6] >> (bit & 63)) & 1;
+  bool may_join(uint8_t left, uint8_t right) const {
+    const size_t bit = bit_of(left, right);
+    return (bits_[bit / 64] >> (bit % 64)) & 1;
   }
 
  private:
-  uint64_t bit_of(uint32_t left, uint32_t right) const {
-    const uint64_t both = (uint64_t{left} << 32) | right;
-    const uint64_t mixed = (both ^ (both >> 29)) * 0x9E3779B97F4A7C15u;
-    return (mixed ^ (mixed << 21)) >> shift_;
+  static size_t bit_of(uint8_t left, uint8_t right) {
+    return size_t{left} * 256 + right;
   }
-
-  int shift_ = 0;
-  std::vector<uint64_t> bits_;
+  std::array<uint64_t, 1024> bits_{};
 };
 
 struct SpmRules {

@@ -3,6 +3,7 @@
 #include "holdfast/formats/spm_piece_table.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
 
@@ -43,9 +44,34 @@ SpmPieceTable::SpmPieceTable(std::span<const std::string_view> pieces)
   mask_ = count - 1;
 }
 
-TokenId SpmPieceTable::insert(TokenId id) {
+std::pair<TokenId, TokenId> SpmPieceTable::index_all() {
+  // Slots are all over a table larger than a core's cache, so they are asked
+  // for a stretch of pieces ahead.
+  constexpr size_t kStretch = 32;
+  std::array<uint64_t, kStretch> hashes;
+  for (size_t begin = 0; begin < pieces_.size(); begin += kStretch) {
+    const size_t end = std::min(begin + kStretch, pieces_.size());
+    for (size_t i = begin; i < end; ++i) {
+      hashes[i - begin] = hash_of(pieces_[i]);
+      __builtin_prefetch(&slots_[hashes[i - begin] & mask_], 1);
+    }
+    for (size_t i = begin; i < end; ++i) {
+      if (pieces_[i].empty()) {
+        continue;
+      }
+      const auto id = static_cast<TokenId>(i);
+      const TokenId equal = insert(id, hashes[i - begin]);
+      if (equal != kNoToken) {
+        return {equal, id};
+      }
+    }
+  }
+  return {kNoToken, kNoToken};
+}
+
+// kNoToken, or the id of an equal piece (then nothing changes).
+TokenId SpmPieceTable::insert(TokenId id, uint64_t hash) {
   const std::string_view text = pieces_[static_cast<size_t>(id)];
-  const uint64_t hash = hash_of(text);
   const auto tag = static_cast<uint32_t>(hash >> 32);
   uint64_t place = hash & mask_;
   while (slots_[place].id != kNoToken) {

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "holdfast/formats/spm_vocabulary.h"
@@ -17,17 +18,19 @@ namespace holdfast {
 
 class SpmPieceTable {
  public:
-  /// Room for `count` pieces of `pieces`, whose storage must stay in place.
-  SpmPieceTable(std::span<const std::string_view> pieces);
+  /// An empty table for `pieces`, whose storage must stay in place.
+  explicit SpmPieceTable(std::span<const std::string_view> pieces);
 
-  /// Adds piece `id`; kNoToken, or the id of an equal piece that is already
-  /// there (then nothing changes).
-  TokenId insert(TokenId id);
+  /// Indexes all pieces but the empty ones. Where two are equal it stops and
+  /// returns them; else two kNoToken.
+  std::pair<TokenId, TokenId> index_all();
 
   /// The id of an equal piece, or kNoToken.
   TokenId find(std::string_view text) const;
 
  private:
+  TokenId insert(TokenId id, uint64_t hash);
+
   struct Slot {
     uint32_t tag = 0; // high half of the hash; decides most mismatches
     TokenId id = kNoToken;

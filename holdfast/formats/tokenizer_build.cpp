@@ -11,19 +11,16 @@ namespace {
 
 // Indexes the pieces. The empty ones have an id and no text to be found by.
 Status index_pieces(SpmRules& rules) {
+  const auto [first, second] = rules.table.index_all();
+  if (first != kNoToken) {
+    return {
+        ErrorCode::kCorrupt,
+        "[tokenizer] expected distinct pieces, got piece " +
+            std::to_string(second) + " equal to piece " +
+            std::to_string(first)};
+  }
   for (size_t i = 0; i < rules.pieces.size(); ++i) {
-    if (rules.pieces[i].empty()) {
-      continue;
-    }
-    const auto id = static_cast<TokenId>(i);
-    const TokenId equal = rules.table.insert(id);
-    if (equal != kNoToken) {
-      return {
-          ErrorCode::kCorrupt,
-          "[tokenizer] expected distinct pieces, got piece " +
-              std::to_string(id) + " equal to piece " + std::to_string(equal)};
-    }
-    if (rules.mergeable(id)) {
+    if (rules.mergeable(static_cast<TokenId>(i))) {
       rules.pairs.add_all_of(rules.pieces[i]);
     }
   }
@@ -70,7 +67,7 @@ Result<Tokenizer> Tokenizer::build(SpmVocabulary vocabulary) {
   const size_t count = vocabulary.pieces.size();
   SpmRules rules{
       .table = SpmPieceTable(vocabulary.pieces),
-      .pairs = SpmPairs(count),
+      .pairs = {},
       .pieces = std::move(vocabulary.pieces), // keeps its storage
       .scores = {vocabulary.scores.begin(), vocabulary.scores.end()},
       .types = std::vector<PieceType>(count),
