@@ -1,10 +1,11 @@
 // Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
 //
-// One unit over one split: scores, softmax terms and value sums block by block,
-// for any key and value format and any Isa:
+// One unit over one split: scores, softmax weights, value sums, for any key and
+// value format and any Isa:
 //   V             16 f32 lanes (math-inl.h)        Tiles  tile-inl.h
 //   load_f16      16 halves to V
 //   narrow_bf16   V to 16 bf16, returns what those are as V
+//   narrow_weights  two V to 32 bf16, and to what those are
 //   narrow_f16    V to 16 halves
 //   select        bit i ? a[i] : b[i]              largest  of the lanes
 // Include it in a kernel's .cpp file alone, after its Isa.
@@ -25,46 +26,141 @@ namespace {
 
 constexpr float kNothing = -__builtin_inff();
 
-/// The terms of kGroupRows rows for one block.
-struct GroupTerms {
-  alignas(64) float max[kGroupRows];
-  alignas(64) float sum[kGroupRows];
-  alignas(64) float old_weight[kGroupRows];
-  alignas(64) float fresh_weight[kGroupRows];
-  RowState state[kGroupRows];
-};
+/// Raw scores of a block to scaled, capped ones, -infinity where unseen; their
+/// largest, lane by lane, joins scratch.largest.
+template <class Isa>
+inline void shape_scores(
+    const SplitJob& job,
+    int64_t rows,
+    const uint64_t* visible,
+    uint32_t steps,
+    float* scores) {
+  using V = typename Isa::V;
+  const V scale = V::set(job.scale);
+  for (int64_t r = 0; r < rows; ++r) {
+    float* s = scores + r * 64;
+    V largest = V::load(job.scratch.largest + 16 * r);
+    for (int i = 0; i < 4; ++i) {
+      if ((steps >> (i / 2) & 1) == 0) {
+        continue;
+      }
+      V x = V::load(s + 16 * i) * scale;
+      if (job.softcap > 0.0f) {
+        x = tanh(x / V::set(job.softcap)) * V::set(job.softcap);
+      }
+      const auto seen = static_cast<uint16_t>(visible[r] >> (16 * i));
+      if (seen != 0xffff) {
+        x = Isa::select(seen, x, V::set(kNothing));
+      }
+      largest = V::max(x, largest);
+      x.store(s + 16 * i);
+    }
+    largest.store(job.scratch.largest + 16 * r);
+  }
+}
 
-/// Scores of one row to weights exp(s - max), zero where unseen. The sum is
+/// Scores of a row to weights exp(s - max), and the row's terms. The sum is
 /// that of the weights as the values meet them. kNarrow: weights are bf16.
 template <class Isa, bool kNarrow>
-inline void
-weigh_row(const SplitJob& job, int64_t r, uint64_t visible, GroupTerms& terms) {
+inline void weigh_row(
+    const SplitJob& job,
+    int64_t row,
+    int64_t r,
+    const uint64_t* visible) {
   using V = typename Isa::V;
-  float* s = job.scratch.scores + r * 64;
-  const V nothing = V::set(kNothing);
-  V x[4];
-  for (int i = 0; i < 4; ++i) {
-    x[i] = V::load(s + 16 * i) * V::set(job.scale);
-    if (job.softcap > 0.0f) {
-      x[i] = tanh(x[i] / V::set(job.softcap)) * V::set(job.softcap);
+  const float max = Isa::largest(V::load(job.scratch.largest + 16 * r));
+  // A row that sees nothing of the split has weights of zero.
+  const V base = V::set(max == kNothing ? 0.0f : max);
+  V sum_low = V::set(0.0f);
+  V sum_high = V::set(0.0f);
+  for (int64_t step = 0; step < 2 * job.block_count; ++step) {
+    const int64_t shift = step % 2 * kStepTokens;
+    if ((visible[step / 2] >> shift & 0xffffffffu) == 0) {
+      continue;
     }
-    if (visible != ~uint64_t{0}) {
-      x[i] = Isa::select(
-          static_cast<uint16_t>(visible >> (16 * i)), x[i], nothing);
-    }
-  }
-  const float max =
-      Isa::largest(V::max(V::max(x[0], x[1]), V::max(x[2], x[3])));
-  for (int i = 0; i < 4; ++i) {
-    x[i] = exp_nonpositive(x[i] - V::set(max));
+    float* s = job.scratch.scores + (step / 2 * kGroupRows + r) * 64 + shift;
+    V low = exp_nonpositive(V::load(s) - base);
+    V high = exp_nonpositive(V::load(s + 16) - base);
     if constexpr (kNarrow) {
-      x[i] = Isa::narrow_bf16(x[i], job.scratch.weights + r * 64 + 16 * i);
+      Isa::narrow_weights(
+          low,
+          high,
+          job.scratch.weights + (step * kGroupRows + r) * kStepTokens);
     } else {
-      x[i].store(s + 16 * i);
+      low.store(s);
+      high.store(s + 16);
+    }
+    sum_low = sum_low + low;
+    sum_high = sum_high + high;
+  }
+  job.result.max[row + r] = max;
+  job.result.sum[row + r] = (sum_low + sum_high).sum();
+}
+
+template <class Isa, class Keys, class Values>
+inline void attend_group(
+    typename Isa::Tiles& tiles,
+    const SplitJob& job,
+    int64_t row,
+    int64_t rows) {
+  using V = typename Isa::V;
+  uint64_t any[kSplitBlocks] = {}; // keys that some row sees
+  for (int64_t b = 0; b < job.block_count; ++b) {
+    for (int64_t r = 0; r < rows; ++r) {
+      any[b] |= job.blocks[b].visible[row + r];
     }
   }
-  terms.max[r] = max;
-  terms.sum[r] = ((x[0] + x[1]) + (x[2] + x[3])).sum();
+  for (int64_t r = 0; r < rows; ++r) {
+    V::set(kNothing).store(job.scratch.largest + 16 * r);
+  }
+  const bool first = row == 0; // what comes next is fetched once
+  const auto keys_of = [](const BlockView* block) {
+    return block ? block->keys : nullptr;
+  };
+  for (int64_t b = 0; b < job.block_count; ++b) {
+    if (any[b] == 0) {
+      continue;
+    }
+    const BlockView& block = job.blocks[b];
+    const uint32_t steps = ((any[b] & 0xffffffffu) != 0 ? 1u : 0u) |
+        ((any[b] >> kStepTokens) != 0 ? 2u : 0u);
+    float* scores = job.scratch.scores + b * kGroupRows * 64;
+    const bool last = b + 1 == job.block_count;
+    Keys::scores(
+        tiles,
+        {.job = &job,
+         .row = row,
+         .rows = rows,
+         .steps = steps,
+         .keys = block.keys,
+         .scores = scores,
+         .next_keys = first && !last ? job.blocks[b + 1].keys : nullptr,
+         .next_values = first ? block.values : nullptr});
+    shape_scores<Isa>(job, rows, block.visible + row, steps, scores);
+  }
+  for (int64_t r = 0; r < rows; ++r) {
+    weigh_row<Isa, Values::kUsesTiles>(job, row, r, any);
+  }
+  Values::values(
+      tiles,
+      {.job = &job,
+       .row = row,
+       .rows = rows,
+       .visible = any,
+       .next_keys = first ? keys_of(job.next) : nullptr});
+}
+
+template <class Isa, class Keys, class Values>
+void attend_split(const SplitJob& job) {
+  typename Isa::Tiles tiles(static_cast<int>(job.rows < 16 ? job.rows : 16));
+  for (int64_t b = 0; b < job.block_count; ++b) {
+    Values::prepare(job, job.blocks[b]);
+  }
+  for (int64_t row = 0; row < job.rows; row += kGroupRows) {
+    const int64_t left = job.rows - row;
+    attend_group<Isa, Keys, Values>(
+        tiles, job, row, left < kGroupRows ? left : kGroupRows);
+  }
 }
 
 /// Folds terms (max, sum) into a result's, 16 rows at a time: bit i of `seen`
@@ -90,80 +186,6 @@ inline void fold_terms(
   b.store(fresh_weight);
   Isa::select(seen, both, old_max).store(result_max);
   Isa::select(seen, total, old_sum).store(result_sum);
-}
-
-template <class Isa, bool kNarrow>
-inline void weigh_group(
-    const SplitJob& job,
-    int64_t row,
-    int64_t rows,
-    const uint64_t* visible,
-    GroupTerms& terms) {
-  const Partial& result = job.result;
-  uint32_t seen = 0;
-  for (int64_t r = 0; r < rows; ++r) {
-    terms.state[r] = kSkip;
-    if (visible[r] != 0) {
-      weigh_row<Isa, kNarrow>(job, r, visible[r], terms);
-      terms.state[r] = result.max[row + r] == kNothing ? kFirst : kFold;
-      seen |= uint32_t{1} << r;
-    }
-  }
-  for (int64_t r = 0; r < rows; r += 16) {
-    fold_terms<Isa>(
-        static_cast<uint16_t>(seen >> r),
-        terms.max + r,
-        terms.sum + r,
-        result.max + row + r,
-        result.sum + row + r,
-        terms.old_weight + r,
-        terms.fresh_weight + r);
-  }
-}
-
-template <class Isa, class Keys, class Values>
-void attend_split(const SplitJob& job) {
-  typename Isa::Tiles tiles(static_cast<int>(job.rows < 16 ? job.rows : 16));
-  GroupTerms terms = {};
-  for (int64_t r = 0; r < (job.rows + 15) / 16 * 16; ++r) {
-    job.result.max[r] = kNothing;
-    job.result.sum[r] = 0.0f;
-  }
-  for (int64_t b = 0; b < job.block_count; ++b) {
-    const BlockView& block = job.blocks[b];
-    const BlockView* next =
-        b + 1 < job.block_count ? job.blocks + b + 1 : job.next;
-    Values::prepare(job, block);
-    for (int64_t row = 0; row < job.rows; row += kGroupRows) {
-      const int64_t left = job.rows - row;
-      const int64_t rows = left < kGroupRows ? left : kGroupRows;
-      const uint64_t* visible = block.visible + row;
-      uint64_t any = 0;
-      for (int64_t r = 0; r < rows; ++r) {
-        any |= visible[r];
-      }
-      if (any == 0) {
-        continue;
-      }
-      const std::byte* next_keys = next ? next->keys : nullptr;
-      const std::byte* next_values = next ? next->values : nullptr;
-      Keys::scores(tiles, {&job, row, rows, any, block.keys, next_keys});
-      weigh_group<Isa, Values::kUsesTiles>(job, row, rows, visible, terms);
-      Values::values(
-          tiles,
-          {&job,
-           row,
-           rows,
-           any,
-           block.values,
-           next_values,
-           block.written,
-           terms.state,
-           terms.old_weight,
-           terms.fresh_weight});
-      next = nullptr; // fetched once
-    }
-  }
 }
 
 template <class Isa>

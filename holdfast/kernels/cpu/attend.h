@@ -7,12 +7,13 @@
 //   s_j = cap(scale * q_t,h . k_j,g) for the visible j <= p
 //   out = sum_j exp(s_j - m) v_j,g / (sum_j exp(s_j - m) + exp(sink_h - m))
 //
-// Same bits: partials (out, max, sum) are formed per block at absolute block
-// boundaries, folded in block order within a split of kSplitBlocks blocks at
-// absolute split boundaries, and splits are folded in order. Blocks (and
-// splits) of which a query sees nothing are skipped for that query. No part of
-// this depends on other rows, on the chunk a token came in, or on the number of
-// threads.
+// Same bits: a partial (out, max, sum) covers the keys that a query sees of one
+// split of kSplitBlocks blocks, at absolute multiples of it: weights exp(s -
+// max) with the split's own max (rounded to bf16 where values are bf16), values
+// summed from zero in order of the tokens. Partials are folded in order of the
+// splits. Splits of which a query sees nothing are skipped for that query. No
+// part of this depends on other rows, on the chunk a token came in, or on the
+// number of threads.
 //
 // Threads: called on one thread; works on the executor's team.
 

@@ -39,6 +39,19 @@ struct Avx512Isa {
         reinterpret_cast<__m256i*>(to), _mm512_cvtepi32_epi16(high));
     return {_mm512_castsi512_ps(_mm512_slli_epi32(high, 16))};
   }
+  /// 32 weights in [0, 1], none subnormal.
+  static void narrow_weights(V& low, V& high, uint16_t* to) {
+#if defined(__AVX512BF16__)
+    const __m512i both =
+        reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(high.v, low.v));
+    _mm512_storeu_si512(to, both);
+    low.v = widen(_mm512_castsi512_si256(both));
+    high.v = widen(_mm512_extracti64x4_epi64(both, 1));
+#else
+    low = narrow_bf16(low, to);
+    high = narrow_bf16(high, to + 16);
+#endif
+  }
   static void narrow_f16(V x, uint16_t* to) {
     const __m256i halves =
         _mm512_cvtps_ph(x.v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
@@ -63,6 +76,10 @@ struct Avx512Isa {
   }
 
  private:
+  static __m512 widen(__m256i bf16) {
+    return _mm512_castsi512_ps(
+        _mm512_slli_epi32(_mm512_cvtepu16_epi32(bf16), 16));
+  }
   /// A NaN's high bits, with `bit` where no bit under `mask` is left.
   static __m512i quiet(__m512i high, __m512i mask, int bit) {
     return _mm512_mask_or_epi32(

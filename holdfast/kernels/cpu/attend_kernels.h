@@ -18,12 +18,16 @@ enum class KernelPath;
 
 namespace holdfast::cpu {
 
-/// Blocks are folded in order within splits of this many, at absolute multiples
-/// of it, and splits are then folded in order.
+/// A partial covers this many blocks, from an absolute multiple of it on;
+/// partials are folded in order.
 constexpr int64_t kSplitBlocks = 8;
 constexpr int64_t kUnitRows = 128;
-/// Rows that pass through the scratch of a block at a time: two tiles.
+/// Rows that pass through the scratch of a split at a time: two tiles.
 constexpr int64_t kGroupRows = 32;
+/// Keys and values go in steps of this many tokens; a step that no row of a
+/// group sees is left out.
+constexpr int64_t kStepTokens = 32;
+constexpr int64_t kSplitSteps = kSplitBlocks * 2;
 
 /// sum_j exp(s_j - max) v_j over some keys, and its softmax terms. A row that
 /// saw nothing has max = -infinity. Arrays are padded to whole tiles of 16
@@ -45,9 +49,9 @@ struct BlockView {
 
 /// Per thread, each aligned to 64 bytes.
 struct AttendScratch {
-  float* scores = nullptr; // [kGroupRows, 64]
-  uint16_t* weights = nullptr; // [kGroupRows, 64], bf16
-  float* product = nullptr; // [kGroupRows, 64]
+  float* scores = nullptr; // [kSplitBlocks][kGroupRows][64]
+  uint16_t* weights = nullptr; // [kSplitSteps][kGroupRows][32], bf16
+  float* largest = nullptr; // [kGroupRows][16]
   uint16_t* values = nullptr; // [value_dim / 16][16][16][2]
 };
 

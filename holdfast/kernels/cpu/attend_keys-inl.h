@@ -18,22 +18,26 @@
 namespace holdfast::cpu {
 namespace {
 
-/// What a score pass reads and writes: q [rows, width] in the packed form,
-/// scores [rows, 64].
+/// One block for one group of rows: q [rows, width] in the packed form, scores
+/// [kGroupRows, 64].
 struct ScorePass {
   const SplitJob* job;
   int64_t row; // the first, a multiple of kGroupRows
   int64_t rows; // at most kGroupRows
-  uint64_t visible; // keys that any of the rows sees
+  uint32_t steps; // bit i: some row sees some of the block's step i
   const std::byte* keys;
-  const std::byte* next; // a plane to fetch meanwhile, or null
+  float* scores;
+  /// Planes to fetch meanwhile, of the sizes of keys and of values, or null.
+  const std::byte* next_keys;
+  const std::byte* next_values;
 };
 
-/// Fetches the 1 KiB at `offset` of a plane, or nothing of a null plane.
-inline void fetch_tile(const std::byte* plane, int64_t offset) {
+/// Fetches bytes [begin, end) of a plane into the second cache, or nothing of a
+/// null plane.
+inline void fetch(const std::byte* plane, int64_t begin, int64_t end) {
   if (plane != nullptr) {
-    for (int64_t line = 0; line < 1024; line += 64) {
-      __builtin_prefetch(plane + offset + line, 0, 2);
+    for (int64_t line = begin; line < end; line += 64) {
+      __builtin_prefetch(plane + line, 0, 2);
     }
   }
 }
@@ -59,32 +63,38 @@ struct TiledKeys {
     const auto* q =
         static_cast<const uint16_t*>(pass.job->q) + pass.row * width;
     const auto* keys = reinterpret_cast<const uint16_t*>(pass.keys);
-    float* s = pass.job->scratch.scores;
     if (pass.rows <= 16) {
-      one_row_tile(tiles, q, keys, pass.next, width, s);
+      one_row_tile(tiles, q, keys, pass);
       return;
     }
-    // Two row tiles by two key tiles; a half that no row sees is left out.
-    const int64_t group = 16 * width; // elements of 16 keys
-    for (int half = 0; half < 2; ++half) {
-      if ((pass.visible >> (32 * half) & 0xffffffffu) != 0) {
-        const int64_t at = half * 2 * group;
-        const std::byte* next =
-            pass.next ? pass.next + at * int64_t{sizeof(uint16_t)} : nullptr;
-        two_row_tiles(tiles, q, keys + at, next, width, s + 32 * half);
+    for (int64_t step = 0; step < 2; ++step) {
+      if ((pass.steps >> step & 1) != 0) {
+        two_row_tiles(tiles, q, keys, step, pass);
       }
     }
   }
 
  private:
+  /// Fetches what belongs to the `part`-th of `parts` equal parts.
+  static void fetch_part(const ScorePass& pass, int64_t part, int64_t parts) {
+    const int64_t keys = 128 * pass.job->key_width;
+    fetch(pass.next_keys, keys * part / parts, keys * (part + 1) / parts);
+    const int64_t values = 128 * pass.job->value_dim;
+    const int64_t lines = values / 64;
+    fetch(
+        pass.next_values,
+        lines * part / parts * 64,
+        lines * (part + 1) / parts * 64);
+  }
+
+  /// 16 rows by the block's 64 keys.
   static void one_row_tile(
       Tiles& tiles,
       const uint16_t* q,
       const uint16_t* keys,
-      const std::byte* next,
-      int64_t width,
-      float* s) {
-    const int64_t group = 16 * width;
+      const ScorePass& pass) {
+    const int64_t width = pass.job->key_width;
+    const int64_t group = 16 * width; // elements of 16 keys
     tiles.template zero<0>();
     tiles.template zero<1>();
     tiles.template zero<2>();
@@ -100,40 +110,40 @@ struct TiledKeys {
       tiles.template dot<2, 0, 0>();
       tiles.template load_b<1>(b + 3 * group);
       tiles.template dot<3, 0, 1>();
-      for (int64_t i = 0; i < 4; ++i) {
-        fetch_tile(next, (k * 4 + i * 32) * 32);
-      }
+      fetch_part(pass, k / 32, width / 32);
     }
-    tiles.template store_c<0>(s, 256);
-    tiles.template store_c<1>(s + 16, 256);
-    tiles.template store_c<2>(s + 32, 256);
-    tiles.template store_c<3>(s + 48, 256);
+    tiles.template store_c<0>(pass.scores, 256);
+    tiles.template store_c<1>(pass.scores + 16, 256);
+    tiles.template store_c<2>(pass.scores + 32, 256);
+    tiles.template store_c<3>(pass.scores + 48, 256);
   }
 
+  /// 32 rows by the 32 keys of a step.
   static void two_row_tiles(
       Tiles& tiles,
       const uint16_t* q,
       const uint16_t* keys,
-      const std::byte* next,
-      int64_t width,
-      float* s) {
-    const int64_t group = 16 * width;
+      int64_t step,
+      const ScorePass& pass) {
+    const int64_t width = pass.job->key_width;
+    const int64_t group = 16 * width; // elements of 16 keys, or of 16 rows
+    const uint16_t* b = keys + step * 2 * group;
     tiles.template zero<0>();
     tiles.template zero<1>();
     tiles.template zero<2>();
     tiles.template zero<3>();
     for (int64_t k = 0; k < width; k += 32) {
       tiles.template load_a<0>(q + k, width * 2);
-      tiles.template load_b<0>(keys + k * 16);
+      tiles.template load_b<0>(b + k * 16);
       tiles.template dot<0, 0, 0>();
-      tiles.template load_b<1>(keys + k * 16 + group);
+      tiles.template load_b<1>(b + k * 16 + group);
       tiles.template dot<1, 0, 1>();
       tiles.template load_a<1>(q + k + group, width * 2);
       tiles.template dot<2, 1, 0>();
       tiles.template dot<3, 1, 1>();
-      fetch_tile(next, k * 64);
-      fetch_tile(next, k * 64 + 1024);
+      fetch_part(pass, step * (width / 32) + k / 32, width / 16);
     }
+    float* s = pass.scores + 32 * step;
     tiles.template store_c<0>(s, 256);
     tiles.template store_c<1>(s + 16, 256);
     tiles.template store_c<2>(s + 16 * 64, 256);
@@ -173,27 +183,21 @@ struct RowKeys {
     const int64_t dim = pass.job->key_width;
     const auto* q = static_cast<const float*>(pass.job->q) + pass.row * dim;
     const auto* keys = reinterpret_cast<const Type*>(pass.keys);
-    float* s = pass.job->scratch.scores;
-    const std::byte* next = pass.next;
+    fetch(pass.next_keys, 0, 64 * dim * int64_t{sizeof(Type)});
+    fetch(
+        pass.next_values, 0, 64 * pass.job->value_dim * int64_t{sizeof(Type)});
     int64_t r = 0;
     for (; r + 4 <= pass.rows; r += 4) {
-      rows_of<4>(q + r * dim, keys, next, dim, s + r * 64);
-      next = nullptr;
+      rows_of<4>(q + r * dim, keys, dim, pass.scores + r * 64);
     }
     for (; r < pass.rows; ++r) {
-      rows_of<1>(q + r * dim, keys, next, dim, s + r * 64);
-      next = nullptr;
+      rows_of<1>(q + r * dim, keys, dim, pass.scores + r * 64);
     }
   }
 
  private:
   template <int kRows>
-  static void rows_of(
-      const float* q,
-      const Type* keys,
-      const std::byte* next,
-      int64_t dim,
-      float* s) {
+  static void rows_of(const float* q, const Type* keys, int64_t dim, float* s) {
     V sum[kRows][4];
     for (auto& row : sum) {
       for (V& v : row) {
@@ -209,12 +213,6 @@ struct RowKeys {
         const V x = V::set(q[r * dim + d]);
         for (int g = 0; g < 4; ++g) {
           sum[r][g] = V::fma(x, key[g], sum[r][g]);
-        }
-      }
-      if (d % 8 == 0 && next != nullptr) {
-        constexpr int64_t kBytes = 64 * sizeof(Type); // of one d, all keys
-        for (int64_t line = 0; line < 8 * kBytes; line += 64) {
-          __builtin_prefetch(next + d * kBytes + line, 0, 2);
         }
       }
     }

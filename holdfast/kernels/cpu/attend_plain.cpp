@@ -20,6 +20,10 @@ struct PlainIsa {
       return bf16_to_f32(to[i]);
     });
   }
+  static void narrow_weights(V& low, V& high, uint16_t* to) {
+    low = narrow_bf16(low, to);
+    high = narrow_bf16(high, to + 16);
+  }
   static void narrow_f16(const V& x, uint16_t* to) {
     for (int i = 0; i < kLanes; ++i) {
       to[i] = f32_to_f16(x.lane[i]);

@@ -65,9 +65,11 @@ void AttendWorker::prepare(
   }
   std::fill_n(
       queries + unit.rows * stride, (padded - unit.rows) * stride, 0.0f);
-  const int64_t scores = kGroupRows * kBlockTokens;
+  constexpr int64_t kScores = kSplitBlocks * kGroupRows * kBlockTokens;
+  constexpr int64_t kWeights = kScores / 2; // of two bytes
+  constexpr int64_t kLargest = kGroupRows * 16;
   float* scratch =
-      scratch_.at_least(scores + scores / 2 + scores + spec.value_dim * 16);
+      scratch_.at_least(kScores + kWeights + kLargest + spec.value_dim * 16);
   split_ = {
       .rows = unit.rows,
       .key_width = width,
@@ -78,10 +80,10 @@ void AttendWorker::prepare(
       .blocks = views_,
       .scratch =
           {.scores = scratch,
-           .weights = reinterpret_cast<uint16_t*>(scratch + scores),
-           .product = scratch + scores + scores / 2,
-           .values =
-               reinterpret_cast<uint16_t*>(scratch + 2 * scores + scores / 2)},
+           .weights = reinterpret_cast<uint16_t*>(scratch + kScores),
+           .largest = scratch + kScores + kWeights,
+           .values = reinterpret_cast<uint16_t*>(
+               scratch + kScores + kWeights + kLargest)},
       .result = {}};
 }
 
