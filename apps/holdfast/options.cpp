@@ -117,12 +117,12 @@ Runtime RuntimeOptions::make() const {
     if (!kernels.empty()) {
       path = kernel_path(kernels).value();
     }
-    if (threads < 0 || threads > 1024) {
+    const int64_t count = threads.value_or(usable_cores());
+    if (count < 1 || count > 1024) {
       throw UserError(
-          "--threads: expected 1 to 1024, got " + std::to_string(threads));
+          "--threads: expected 1 to 1024, got " + std::to_string(count));
     }
-    const int count = threads > 0 ? static_cast<int>(threads) : usable_cores();
-    return Runtime{std::make_shared<Executor>(count), path};
+    return Runtime{std::make_shared<Executor>(static_cast<int>(count)), path};
   });
 }
 
@@ -162,10 +162,10 @@ void ModelOptions::validate() const {
     throw UserError(
         "--chunk: expected at least 1, got " + std::to_string(chunk));
   }
-  if (max_state_bytes < 0) {
+  if (max_state_bytes.value_or(1) < 1) {
     throw UserError(
         "--max-state-bytes: expected at least 1, got " +
-        std::to_string(max_state_bytes));
+        std::to_string(*max_state_bytes));
   }
 }
 
@@ -183,7 +183,7 @@ LoadedModel ModelOptions::load(double& milliseconds) const {
 std::unique_ptr<State>
 ModelOptions::make_state(const LoadedModel& loaded) const {
   StateChoice choice = state;
-  choice.max_bytes = Bytes(max_state_bytes);
+  choice.max_bytes = Bytes(max_state_bytes.value_or(0));
   return holdfast::make_state(loaded, choice);
 }
 

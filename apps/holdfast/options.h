@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,7 +30,7 @@ CLI::Option* add_repeated(
     const std::string& description);
 
 struct RuntimeOptions {
-  int64_t threads = 0; // 0: as many as this process may use
+  std::optional<int64_t> threads; // none: as many as this process may use
   std::string kernels; // empty: the best
 
   void add_to(CLI::App& command);
@@ -41,7 +42,7 @@ struct ModelOptions {
   std::string path;
   RuntimeOptions runtime;
   StateChoice state;
-  int64_t max_state_bytes = 0;
+  std::optional<int64_t> max_state_bytes; // none: no limit
   int64_t chunk = 512;
 
   void add_to(CLI::App& command);

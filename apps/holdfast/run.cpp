@@ -45,7 +45,8 @@ std::string command_name(const CLI::App* app) {
 int answer(const CLI::App& app, const CLI::ParseError& error) {
   const CLI::App* command = chosen(&app);
   if (dynamic_cast<const CLI::CallForHelp*>(&error) != nullptr) {
-    write_out(command->help("", CLI::AppFormatMode::Normal));
+    const CLI::App* above = command->get_parent();
+    write_out(command->help(above == nullptr ? "" : command_name(above)));
     return kOk;
   }
   if (error.get_exit_code() == 0) {

@@ -1,0 +1,195 @@
+// Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
+
+#include <cmath>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "tests/apps/program.h"
+
+namespace holdfast::test {
+namespace {
+
+using Json = nlohmann::json;
+using testing::HasSubstr;
+
+TEST(CommandLine, SaysItsVersionAndHelpsWithExamples) {
+  const Outcome version = run({"--version"});
+  EXPECT_EQ(version.code, 0);
+  EXPECT_THAT(version.out, testing::MatchesRegex("holdfast [0-9.]+\n"));
+  for (const std::vector<std::string>& command :
+       std::vector<std::vector<std::string>>{
+           {},
+           {"generate"},
+           {"tokenize"},
+           {"inspect"},
+           {"eval"},
+           {"bench"},
+           {"bench", "model"},
+           {"bench", "kernels"}}) {
+    auto arguments = command;
+    arguments.push_back("--help");
+    const Outcome help = run(arguments);
+    EXPECT_EQ(help.code, 0);
+    EXPECT_THAT(help.out, HasSubstr("Examples:"));
+    EXPECT_THAT(help.out, HasSubstr("holdfast "));
+    EXPECT_EQ(help.err, "");
+  }
+}
+
+TEST(CommandLine, CallsAUsersMistakeOneInOneLineWithCodeTwo) {
+  const std::string m = model_path();
+  const std::vector<std::vector<std::string>> mistakes = {
+      {},
+      {"unheard-of"},
+      {"generate"},
+      {"generate", "-m", m, "-p"},
+      {"generate", "-m", m, "-p", "a", "--unheard-of"},
+      {"generate", "-m", "/no/such/model.gguf", "-p", "a"},
+      {"generate", "-m", "/", "-p", "a"},
+      {"generate", "-m", m, "-f", "/no/such/prompt.txt"},
+      {"generate", "-m", m, "-f", "/"},
+      {"generate", "-m", m, "-p", "a", "-n", "0"},
+      {"generate", "-m", m, "-p", "a", "-n", "-5"},
+      {"generate", "-m", m, "-p", "a", "-n", "12x"},
+      {"generate", "-m", m, "-p", "a", "-n", "99999999999999999999"},
+      {"generate", "-m", m, "-p", "a", "--temp", "-1"},
+      {"generate", "-m", m, "-p", "a", "--temp", "nan"},
+      {"generate", "-m", m, "-p", "a", "--temp", "warm"},
+      {"generate", "-m", m, "-p", "a", "--top-k", "-1"},
+      {"generate", "-m", m, "-p", "a", "--top-p", "0"},
+      {"generate", "-m", m, "-p", "a", "--min-p", "2"},
+      {"generate", "-m", m, "-p", "a", "--repeat-penalty", "0"},
+      {"generate", "-m", m, "-p", "a", "--seed", "-1"},
+      {"generate", "-m", m, "-p", "a", "--stop", ""},
+      {"generate", "-m", m, "-p", "a", "--stop", "\xff"},
+      {"generate", "-m", m, "-p", "a", "--chunk", "0"},
+      {"generate", "-m", m, "-p", "a", "--context", "0"},
+      {"generate", "-m", m, "-p", "a", "--context", "-2"},
+      {"generate", "-m", m, "-p", "a", "--threads", "-1"},
+      {"generate", "-m", m, "-p", "a", "--threads", "0"},
+      {"generate", "-m", m, "-p", "a", "--threads", "100000"},
+      {"generate", "-m", m, "-p", "a", "--kernels", "fast"},
+      {"generate", "-m", m, "-p", "a", "--kv", "q17"},
+      {"generate", "-m", m, "-p", "a", "--max-state-bytes", "-1"},
+      {"generate", "-m", m, "-p", "a", "--logprobs", "3"},
+      {"generate", "-m", m, "-p", "a", "--json", "--logprobs", "-3"},
+      {"tokenize", "-p", "a"},
+      {"inspect"},
+      {"eval", "-m", m},
+      {"eval", "-m", m, "-f", m, "--context", "3"},
+      {"eval", "-m", m, "-f", "/dev/null"},
+      {"bench"},
+      {"bench", "model", "-m", m, "--prompt", "0", "--gen", "0"},
+      {"bench", "model", "-m", m, "--batch", "0"},
+      {"bench", "model", "-m", m, "--depth", "-1"},
+  };
+  for (const auto& arguments : mistakes) {
+    const Outcome outcome = run(arguments);
+    const std::string said = testing::PrintToString(arguments);
+    EXPECT_EQ(outcome.code, 2) << said << outcome.err;
+    EXPECT_TRUE(outcome.one_line_of_error()) << said << outcome.err;
+    EXPECT_EQ(outcome.out, "") << said;
+  }
+}
+
+TEST(CommandLine, NamesADamagedModelFileInOneLineWithCodeOne) {
+  const std::string whole = TinyModel().bytes();
+  std::string magic = whole;
+  magic[0] = 'X';
+  for (const std::string& bytes :
+       {std::string(),
+        magic,
+        whole.substr(0, 100),
+        whole.substr(0, 5000),
+        whole.substr(0, whole.size() - 1)}) {
+    const TemporaryFile file("holdfast_damaged.gguf", bytes);
+    const Outcome outcome = run({"generate", "-m", file.path(), "-p", "a"});
+    EXPECT_EQ(outcome.code, 1) << bytes.size();
+    EXPECT_TRUE(outcome.one_line_of_error()) << outcome.err;
+    EXPECT_THAT(outcome.err, HasSubstr("holdfast_damaged.gguf"));
+  }
+}
+
+TEST(TokenizeCommand, PrintsIdsOnALineAndPiecesAsJson) {
+  const Outcome line = run({"tokenize", "-m", model_path(), "-p", "hello"});
+  EXPECT_EQ(line.code, 0);
+  const Outcome json =
+      run({"tokenize", "-m", model_path(), "-p", "hello", "--json"});
+  const Json object = Json::parse(json.out);
+  std::string expected;
+  for (const auto& id : object["ids"]) {
+    expected += (expected.empty() ? "" : " ") + id.dump();
+  }
+  EXPECT_EQ(line.out, expected + "\n");
+  EXPECT_EQ(object["pieces"], (Json{"<bos>", "hello"}));
+}
+
+TEST(TokenizeCommand, ReadsControlTokensOnlyWhereAskedTo) {
+  const auto ids = [](std::vector<std::string> more) {
+    more.insert(
+        more.begin(),
+        {"tokenize", "--json", "-m", model_path(), "-p", "<eos>a"});
+    return Json::parse(run(more).out)["ids"];
+  };
+  EXPECT_GT(ids({}).size(), 4u);
+  EXPECT_EQ(ids({"--special"}).size(), 3u);
+  EXPECT_EQ(ids({"--special", "--no-bos"}).at(0), 1);
+}
+
+TEST(InspectCommand, DescribesAFile) {
+  const Outcome outcome = run({"inspect", model_path(), "--tensors"});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  for (const char* part :
+       {"gemma3",
+        "tiny",
+        "Q8_0",
+        "BF16",
+        "blk.5.ffn_down.weight",
+        "<bos>",
+        "bytes a token as bf16"}) {
+    EXPECT_THAT(outcome.out, HasSubstr(part));
+  }
+}
+
+TEST(EvalCommand, PrintsThePerplexityAsJson) {
+  const std::string path = scratch("text");
+  std::ofstream(path) << std::string(300, 'a') + " the hello";
+  const Outcome outcome =
+      run(with_model({"eval"}, {"-f", path, "--context", "32", "--json"}));
+  std::filesystem::remove(path);
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const Json json = Json::parse(outcome.out);
+  EXPECT_EQ(json.size(), 4u);
+  EXPECT_GE(json["windows"], 9);
+  EXPECT_EQ(json["tokens"], json["windows"].get<int>() * 15);
+  EXPECT_NEAR(
+      json["ppl"].get<double>(), std::exp(json["nll"].get<double>()), 1e-3);
+}
+
+TEST(BenchCommand, MeasuresAModel) {
+  const Outcome outcome = run(with_model(
+      {"bench", "model"},
+      {"--prompt",
+       "40",
+       "--gen",
+       "3",
+       "--depth",
+       "20",
+       "--batch",
+       "2",
+       "--repeat",
+       "2",
+       "--chunk",
+       "16",
+       "--json"}));
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const Json json = Json::parse(outcome.out);
+  EXPECT_GT(json["prefill_tok_s"], 0.0);
+  EXPECT_GT(json["decode_tok_s"], 0.0);
+  EXPECT_EQ(json["batch"], 2);
+}
+
+} // namespace
+} // namespace holdfast::test

@@ -1,0 +1,229 @@
+// Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
+
+#include <csignal>
+#include <sstream>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "tests/apps/program.h"
+
+namespace holdfast::test {
+namespace {
+
+using Json = nlohmann::json;
+using testing::HasSubstr;
+
+std::vector<Json> objects(const Outcome& outcome) {
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  std::vector<Json> result;
+  std::istringstream lines(outcome.out);
+  for (std::string line; std::getline(lines, line);) {
+    result.push_back(Json::parse(line)); // throws unless valid UTF-8
+  }
+  return result;
+}
+
+std::vector<Json>
+generate(const std::vector<std::string>& rest, const std::string& input = "") {
+  auto arguments = with_model({"generate", "--json"}, rest);
+  return objects(run(arguments, input));
+}
+
+TEST(GenerateCommand, PrintsTheTextToStandardOutputAndTheRestToStandardError) {
+  const std::vector<std::string> rest = {
+      "-p", "hello the", "-n", "12", "--seed", "5"};
+  const Json json = generate(rest).at(0);
+  const Outcome plain = run(with_model({"generate"}, rest));
+  EXPECT_EQ(plain.code, 0);
+  const auto text = json["text"].get<std::string>();
+  EXPECT_EQ(plain.out, text.ends_with('\n') ? text : text + "\n");
+  EXPECT_THAT(plain.err, HasSubstr("prompt tokens"));
+  EXPECT_THAT(plain.err, HasSubstr("seed 5"));
+  EXPECT_EQ(std::count(plain.err.begin(), plain.err.end(), '\n'), 1);
+}
+
+TEST(GenerateCommand, GivesTheDocumentedFieldsInOneObjectForEachPrompt) {
+  const auto all = generate(
+      {"-p", "hello", "-p", "the", "-n", "6", "--ignore-eos", "--seed", "9"});
+  ASSERT_EQ(all.size(), 2u);
+  for (size_t i = 0; i < all.size(); ++i) {
+    std::vector<std::string> names;
+    for (const auto& item : all[i].items()) {
+      names.push_back(item.key());
+    }
+    EXPECT_THAT(
+        names,
+        testing::UnorderedElementsAre(
+            "index",
+            "text",
+            "prompt_ids",
+            "ids",
+            "finish_reason",
+            "prompt_tokens",
+            "generated_tokens",
+            "load_ms",
+            "first_token_ms",
+            "prefill_tok_s",
+            "decode_tok_s",
+            "state_bytes",
+            "kv",
+            "seed"));
+    EXPECT_EQ(all[i]["index"], i);
+    EXPECT_EQ(all[i]["ids"].size(), 6u);
+    EXPECT_EQ(all[i]["generated_tokens"], 6);
+    EXPECT_EQ(all[i]["prompt_tokens"], all[i]["prompt_ids"].size());
+    EXPECT_EQ(all[i]["finish_reason"], "length");
+    EXPECT_EQ(all[i]["seed"], 9);
+    EXPECT_EQ(all[i]["kv"], "bf16");
+    EXPECT_GT(all[i]["state_bytes"], 0);
+    EXPECT_GT(all[i]["load_ms"], 0.0);
+    EXPECT_GT(all[i]["decode_tok_s"], 0.0);
+  }
+}
+
+TEST(GenerateCommand, GivesEachPromptTheSameIdsAloneAndInABatch) {
+  const std::vector<std::string> common = {"-n", "8", "--seed", "3"};
+  auto both = common;
+  both.insert(both.end(), {"-p", "hello", "-p", "the hello the"});
+  const auto together = generate(both);
+  for (const Json& one : together) {
+    auto alone = common;
+    alone.insert(
+        alone.end(), {"-p", one["index"] == 0 ? "hello" : "the hello the"});
+    EXPECT_EQ(generate(alone).at(0)["ids"], one["ids"]);
+  }
+}
+
+TEST(GenerateCommand, ReportsASeedThatRepeatsTheText) {
+  const Json first = generate({"-p", "hello", "-n", "10"}).at(0);
+  const Json again =
+      generate({"-p", "hello", "-n", "10", "--seed", first["seed"].dump()})
+          .at(0);
+  EXPECT_EQ(again["ids"], first["ids"]);
+}
+
+TEST(GenerateCommand, AddsLogProbabilitiesWhereAskedFor) {
+  const Json json = generate({"-p",
+                              "hello",
+                              "-n",
+                              "4",
+                              "--temp",
+                              "0",
+                              "--ignore-eos",
+                              "--logprobs",
+                              "3"})
+                        .at(0);
+  ASSERT_EQ(json["logprobs"].size(), 4u);
+  for (size_t i = 0; i < 4; ++i) {
+    const Json& token = json["logprobs"][i];
+    EXPECT_EQ(token["id"], json["ids"][i]);
+    ASSERT_EQ(token["top"].size(), 3u);
+    EXPECT_EQ(
+        token["top"][0],
+        (Json{{"id", token["id"]}, {"logprob", token["logprob"]}}));
+    EXPECT_GE(token["top"][0]["logprob"], token["top"][1]["logprob"]);
+    EXPECT_LT(token["logprob"], 0.0);
+  }
+}
+
+TEST(GenerateCommand, TakesAnyBytesFromArgumentFileAndStandardInput) {
+  const std::string bytes = "he\xff\xc3(\x01\r\n\n {} %% [a,b] \xe6\x97";
+  const std::string path = scratch("prompt");
+  std::ofstream(path, std::ios::binary) << bytes;
+  const Json file = generate({"-f", path, "-n", "2"}).at(0);
+  const Json input = generate({"-n", "2"}, bytes).at(0);
+  const Json argument = generate({"-p", bytes, "-n", "2"}).at(0);
+  std::filesystem::remove(path);
+  EXPECT_EQ(file["prompt_ids"], input["prompt_ids"]);
+  EXPECT_EQ(file["prompt_ids"], argument["prompt_ids"]);
+  EXPECT_GT(file["prompt_ids"].size(), 10u);
+  for (const char* odd : {"{}", "%%", "[x]", "-p", "--help"}) {
+    EXPECT_GT(generate({"-p", odd, "-n", "1"}).at(0)["prompt_tokens"], 1)
+        << odd;
+  }
+}
+
+TEST(GenerateCommand, StopsBeforeAStopString) {
+  const Json free =
+      generate({"-p", "a", "-n", "40", "--seed", "2", "--ignore-eos"}).at(0);
+  const auto text = free["text"].get<std::string>();
+  const size_t at = text.find_first_of("abcdehlot");
+  ASSERT_NE(at, std::string::npos);
+  const Json stopped = generate({"-p",
+                                 "a",
+                                 "-n",
+                                 "40",
+                                 "--seed",
+                                 "2",
+                                 "--ignore-eos",
+                                 "--stop",
+                                 text.substr(at, 1)})
+                           .at(0);
+  EXPECT_EQ(stopped["finish_reason"], "stop");
+  EXPECT_EQ(stopped["text"], text.substr(0, at));
+}
+
+TEST(GenerateCommand, GivesTheSameIdsOnEveryKernelPathAndNumberOfThreads) {
+  const std::vector<std::string> rest = {
+      "-p", "hello the hello", "-n", "8", "--temp", "0"};
+  const Json best = generate(rest).at(0);
+  auto arguments = std::vector<std::string>{
+      "generate",
+      "--json",
+      "-m",
+      model_path(),
+      "--threads",
+      "2",
+      "--kernels",
+      "plain"};
+  arguments.insert(arguments.end(), rest.begin(), rest.end());
+  EXPECT_EQ(objects(run(arguments)).at(0)["ids"], best["ids"]);
+}
+
+TEST(GenerateCommand, RefusesAPromptLongerThanTheContext) {
+  const Outcome outcome =
+      run(with_model({"generate"}, {"-p", "hello hello", "--context", "3"}));
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_TRUE(outcome.one_line_of_error()) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("at most 3 tokens"));
+  EXPECT_EQ(outcome.out, "");
+}
+
+TEST(GenerateCommand, FailsWhereTheStateBudgetEnds) {
+  const Outcome outcome = run(
+      with_model({"generate"}, {"-p", "hello", "--max-state-bytes", "1000"}));
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_TRUE(outcome.one_line_of_error()) << outcome.err;
+}
+
+TEST(GenerateCommand, EndsWithALineWhereStandardOutputTakesNoMore) {
+  const Outcome full =
+      Program(
+          with_model({"generate"}, {"-p", "a", "--ignore-eos"}),
+          "",
+          "/dev/full")
+          .wait();
+  EXPECT_EQ(full.code, 1);
+  EXPECT_TRUE(full.one_line_of_error()) << full.err;
+  EXPECT_THAT(full.err, HasSubstr("standard output"));
+}
+
+TEST(GenerateCommand, FinishesOnInterruptWithItsSummary) {
+  Program program(with_model(
+      {"generate"},
+      {"-p", "a", "-n", "10000000", "--context", "10000000", "--ignore-eos"}));
+  while (read_file(program.out_path()).empty()) {
+    usleep(1000);
+    ASSERT_EQ(kill(program.pid(), 0), 0);
+  }
+  kill(program.pid(), SIGINT);
+  const Outcome outcome = program.wait();
+  EXPECT_EQ(outcome.code, 130) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("generated at"));
+  EXPECT_TRUE(outcome.out.ends_with('\n'));
+}
+
+} // namespace
+} // namespace holdfast::test
