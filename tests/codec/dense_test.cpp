@@ -88,6 +88,38 @@ TEST(DenseCodec, PutsElementsWhereTheImagePageSays) {
   EXPECT_EQ(value, 36.0f);
 }
 
+TEST(DenseCodec, WritesTheBytesOfTheImagePagesExample) {
+  const DenseCodec codec(DenseFormat::kBf16);
+  const auto words = [&](ChannelRole role, int64_t at) {
+    std::vector<std::byte> plane(
+        codec.planes(role, 32)[0].bytes.get(), std::byte(0));
+    std::byte* planes[] = {plane.data()};
+    for (int64_t slot = 0; slot < 2; ++slot) {
+      std::vector<float> x(32);
+      for (int64_t d = 0; d < 32; ++d) {
+        x[d] = static_cast<float>((slot == 0 ? 1 : -1) * (d + 1));
+      }
+      codec.encode(role, x, slot, planes);
+    }
+    std::vector<uint16_t> words(4);
+    std::memcpy(words.data(), plane.data() + at, 8);
+    return words;
+  };
+  using Words = std::vector<uint16_t>;
+  EXPECT_EQ(
+      words(ChannelRole::kKeys, 0x000),
+      (Words{0x3f80, 0x4000, 0xbf80, 0xc000}));
+  EXPECT_EQ(
+      words(ChannelRole::kKeys, 0x040),
+      (Words{0x4040, 0x4080, 0xc040, 0xc080}));
+  EXPECT_EQ(
+      words(ChannelRole::kValues, 0x000),
+      (Words{0x3f80, 0xbf80, 0x4000, 0xc000}));
+  EXPECT_EQ(
+      words(ChannelRole::kValues, 0x400),
+      (Words{0x4188, 0xc188, 0x4190, 0xc190}));
+}
+
 TEST(DenseCodec, PadsBf16KeysToWholeTilesWithZeros) {
   const DenseCodec codec(DenseFormat::kBf16);
   EXPECT_EQ(codec.planes(ChannelRole::kKeys, 80)[0].bytes, Bytes(64 * 96 * 2));

@@ -113,7 +113,8 @@ inline void attend_group(
   for (int64_t r = 0; r < rows; ++r) {
     V::set(kNothing).store(job.scratch.largest + 16 * r);
   }
-  const bool first = row == 0; // what comes next is fetched once
+  // With more rows, products outweigh the loads, and the processor fetches.
+  const bool first = job.rows <= kGroupRows;
   const auto keys_of = [](const BlockView* block) {
     return block ? block->keys : nullptr;
   };

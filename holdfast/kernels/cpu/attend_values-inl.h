@@ -60,23 +60,28 @@ struct TiledValues {
     Steps steps;
     find(pass, steps);
     const int64_t count = pass.job->value_dim / 16;
-    const int64_t next_bytes = 128 * pass.job->key_width;
-    const auto fetch_part = [&](int64_t from, int64_t to) {
-      const int64_t lines = next_bytes / 64;
-      fetch(pass.next_keys, lines * from / count * 64, lines * to / count * 64);
-    };
+    const int64_t lines = 2 * pass.job->key_width; // of the next keys
     const int64_t wide = pass.rows <= 16 ? 4 : 2;
-    for (int64_t n = 0; n < count;) {
-      const int64_t columns = n + wide <= count ? wide : 1;
-      fetch_part(n, n + columns);
-      if (pass.rows <= 16) {
-        columns == 4 ? product<1, 4>(tiles, pass, steps, n)
-                     : product<1, 1>(tiles, pass, steps, n);
-      } else {
-        columns == 2 ? product<2, 2>(tiles, pass, steps, n)
-                     : product<2, 1>(tiles, pass, steps, n);
+    for (Range range{0, 0}; range.end < steps.count;) {
+      range = {range.end, range.end + kRange};
+      range.end = range.end < steps.count ? range.end : steps.count;
+      for (int64_t n = 0; n < count;) {
+        const int64_t columns = n + wide <= count ? wide : 1;
+        if (range.begin == 0) {
+          fetch(
+              pass.next_keys,
+              lines * n / count * 64,
+              lines * (n + columns) / count * 64);
+        }
+        if (pass.rows <= 16) {
+          columns == 4 ? product<1, 4>(tiles, pass, steps, range, n)
+                       : product<1, 1>(tiles, pass, steps, range, n);
+        } else {
+          columns == 2 ? product<2, 2>(tiles, pass, steps, range, n)
+                       : product<2, 1>(tiles, pass, steps, range, n);
+        }
+        n += columns;
       }
-      n += columns;
     }
   }
 
@@ -85,6 +90,13 @@ struct TiledValues {
     int64_t count = 0;
     const uint16_t* weights[kSplitSteps];
     const uint16_t* values[kSplitSteps];
+  };
+
+  /// Steps that go through the tiles at a time, so that their weights (2 KiB a
+  /// step) stay in the first cache; the sums wait in the result meanwhile.
+  static constexpr int64_t kRange = 8;
+  struct Range {
+    int64_t begin, end;
   };
 
   /// The steps that some row sees.
@@ -109,10 +121,23 @@ struct TiledValues {
 
   /// kRows row tiles by kColumns column tiles from tile n on.
   template <int kRows, int kColumns>
-  static void
-  product(Tiles& tiles, const ValuePass& pass, const Steps& steps, int64_t n) {
-    each_tile<kRows * kColumns>([&]<int kC>() { tiles.template zero<kC>(); });
-    for (int64_t s = 0; s < steps.count; ++s) {
+  static void product(
+      Tiles& tiles,
+      const ValuePass& pass,
+      const Steps& steps,
+      Range range,
+      int64_t n) {
+    const int64_t dim = pass.job->value_dim;
+    float* out = pass.job->result.out + pass.row * dim + n * 16;
+    each_tile<kRows * kColumns>([&]<int kC>() {
+      if (range.begin == 0) {
+        tiles.template zero<kC>();
+      } else {
+        tiles.template load_c<kC>(
+            out + kC / kColumns * 16 * dim + kC % kColumns * 16, dim * 4);
+      }
+    });
+    for (int64_t s = range.begin; s < range.end; ++s) {
       tiles.template load_a<0>(steps.weights[s]);
       if constexpr (kRows == 2) {
         tiles.template load_a<1>(steps.weights[s] + 16 * kStepTokens);
@@ -125,8 +150,6 @@ struct TiledValues {
         }
       });
     }
-    const int64_t dim = pass.job->value_dim;
-    float* out = pass.job->result.out + pass.row * dim + n * 16;
     each_tile<kRows * kColumns>([&]<int kC>() {
       tiles.template store_c<kC>(
           out + kC / kColumns * 16 * dim + kC % kColumns * 16, dim * 4);
