@@ -16,6 +16,8 @@ namespace {
 // two primitives of one forward, shorter than what a person would notice as
 // load.
 constexpr int kSpins = 2000;
+// Then run() gives way to whoever else wants its processor before it sleeps.
+constexpr int kYields = 50;
 
 void pause() {
 #if defined(__x86_64__)
@@ -24,6 +26,24 @@ void pause() {
   std::this_thread::yield();
 #endif
 }
+
+/// Holds the one turn that there is.
+class Turn {
+ public:
+  explicit Turn(std::atomic<bool>& busy) : busy_(busy) {
+    ensure(
+        !busy_.exchange(true),
+        "[Executor] expected one run at a time, got a second one");
+  }
+  ~Turn() {
+    busy_.store(false);
+  }
+  Turn(const Turn&) = delete;
+  Turn& operator=(const Turn&) = delete;
+
+ private:
+  std::atomic<bool>& busy_;
+};
 
 } // namespace
 
@@ -61,15 +81,7 @@ void Executor::stop() {
 }
 
 void Executor::run(const std::function<void(int)>& task) {
-  ensure(
-      !busy_.exchange(true),
-      "[Executor] expected one run at a time, got a second one");
-  struct Release {
-    std::atomic<bool>& busy;
-    ~Release() {
-      busy.store(false);
-    }
-  } release{busy_};
+  const Turn turn(busy_);
   if (threads_ == 1) {
     task(0);
   } else {
@@ -91,27 +103,36 @@ void Executor::lead(const std::function<void(int)>& task) {
   } catch (...) {
     own = std::current_exception();
   }
-  for (int spins = 0; running_.load() != 0; ++spins) {
-    if (spins < kSpins) {
-      pause();
-    } else {
-      std::this_thread::yield();
-    }
-  }
+  await_team();
   const std::exception_ptr theirs = std::exchange(failure_, nullptr);
   if (own || theirs) {
     std::rethrow_exception(own ? own : theirs);
   }
 }
 
+void Executor::await_team() {
+  int running = running_.load();
+  for (int spins = 0; running != 0; ++spins) {
+    if (spins < kSpins) {
+      pause();
+    } else if (spins < kSpins + kYields) {
+      std::this_thread::yield();
+    } else {
+      running_.wait(running);
+    }
+    running = running_.load();
+  }
+}
+
 void Executor::for_each(
     int64_t items,
     const std::function<void(int64_t, int)>& task) {
-  if (items == 1) {
-    task(0, 0);
+  if (items <= 0) {
     return;
   }
-  if (items <= 0) {
+  if (items == 1) {
+    const Turn turn(busy_);
+    task(0, 0);
     return;
   }
   std::atomic<int64_t> next{0};
@@ -150,7 +171,9 @@ void Executor::work(int worker) {
         failure_ = std::current_exception();
       }
     }
-    running_.fetch_sub(1);
+    if (running_.fetch_sub(1) == 1) {
+      running_.notify_one(); // no system call unless run() sleeps
+    }
   }
 }
 

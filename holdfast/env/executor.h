@@ -1,7 +1,7 @@
 // Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
 //
 // A fixed team of threads for kernels. The calling thread is worker 0, so a
-// team of n owns n - 1 threads; idle workers spin briefly, then sleep.
+// team of n owns n - 1 threads; who waits spins briefly, then sleeps.
 //
 // Threads: run() from one thread at a time and never from within a task; a
 // second call throws kInternal. Which worker does which item never decides a
@@ -50,6 +50,7 @@ class Executor {
   static constexpr size_t kLine = 64;
 
   void lead(const std::function<void(int)>& task);
+  void await_team();
   void work(int worker);
   void stop();
 

@@ -2,6 +2,7 @@
 
 #include "holdfast/env/pages.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <string>
@@ -19,6 +20,7 @@ namespace {
 
 constexpr int64_t kLine = 64;
 constexpr int64_t kHugePage = int64_t{2} << 20;
+constexpr int64_t kMost = int64_t{1} << 47; // a process's address space
 
 } // namespace
 
@@ -27,9 +29,11 @@ std::shared_ptr<std::byte> allocate_pages(int64_t bytes) {
   // The tail beyond the last whole huge page stays on small pages, so that no
   // memory is held which nobody asked for.
   const bool huge = bytes >= kHugePage;
-  const int64_t size = round_up(bytes, kLine);
-  void* memory = std::aligned_alloc(
-      huge ? kHugePage : kLine, huge ? round_up(size, kHugePage) : size);
+  const int64_t size = round_up(std::min(bytes, kMost), kLine);
+  void* memory = bytes > kMost
+      ? nullptr
+      : std::aligned_alloc(
+            huge ? kHugePage : kLine, huge ? round_up(size, kHugePage) : size);
   if (memory == nullptr) {
     throw Error(
         ErrorCode::kOutOfBudget,

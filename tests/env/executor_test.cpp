@@ -101,19 +101,34 @@ TEST_P(ExecutorOf, WakesWorkersThatFellAsleep) {
 
 TEST_P(ExecutorOf, RefusesARunWithinARun) {
   Executor executor(GetParam());
-  ErrorCode code = ErrorCode::kOk;
-  executor.run([&](int worker) {
-    if (worker != 0) {
-      return;
-    }
-    try {
-      executor.run([](int) {});
-    } catch (const Error& error) {
-      code = error.code();
-    }
-  });
-  EXPECT_EQ(code, ErrorCode::kInternal);
+
+  for (const int64_t items : {1, 2}) {
+    ErrorCode code = ErrorCode::kOk;
+    executor.run([&](int worker) {
+      if (worker != 0) {
+        return;
+      }
+      try {
+        executor.for_each(items, [](int64_t, int) {});
+      } catch (const Error& error) {
+        code = error.code();
+      }
+    });
+    EXPECT_EQ(code, ErrorCode::kInternal) << items;
+  }
   EXPECT_NO_THROW(executor.run([](int) {}));
+}
+
+TEST_P(ExecutorOf, SleepsUntilASlowWorkerIsDone) {
+  Executor executor(GetParam());
+  for (int round = 0; round < 5; ++round) {
+    std::atomic<int> finished{0};
+    executor.run([&](int worker) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(worker));
+      ++finished;
+    });
+    ASSERT_EQ(finished, GetParam());
+  }
 }
 
 TEST(Executor, RefusesATeamOfNoneOrTooMany) {
