@@ -3,8 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <random>
-
 #include "tokenizer_vocabulary.h"
 
 namespace holdfast {
@@ -175,6 +173,19 @@ TEST(TokenizerEncode, WritesARunWithoutPiecesAsOneUnknownWhereThereAreNoBytes) {
       vocabulary.build().encode("\u00e9\u00e8"
                                 "a\u00e9"),
       ElementsAre(kTestUnknown, a, kTestUnknown));
+}
+
+TEST(TokenizerEncode, FollowsTheWorkedExampleOfTheDocument) {
+  TestVocabulary vocabulary = usual_beginning();
+  vocabulary.add("\u2581", -9);
+  vocabulary.add("a", -9);
+  const TokenId b = vocabulary.add("b", -9);
+  const TokenId ab = vocabulary.add("ab", -2);
+  const TokenId space_a = vocabulary.add("\u2581a", -1);
+  const TokenId tag = vocabulary.add("<t>", PieceType::kUserDefined);
+  EXPECT_THAT(
+      vocabulary.build().encode("ab ab<t>\u00e9"),
+      ElementsAre(ab, space_a, b, tag, byte_id(0xC3), byte_id(0xA9)));
 }
 
 TEST(TokenizerEncode, MergesOneVeryLongWord) {
