@@ -22,6 +22,8 @@ install(FILES ${PROJECT_BINARY_DIR}/holdfastConfig.cmake
   ${PROJECT_BINARY_DIR}/holdfastConfigVersion.cmake
   DESTINATION ${HOLDFAST_CMAKE_DIR})
 
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
 if(HOLDFAST_MLX)
   get_target_property(mlx_library mlx IMPORTED_LOCATION_RELEASE)
   get_filename_component(mlx_root ${MLX_DIR}/../../.. ABSOLUTE)
@@ -32,6 +34,8 @@ if(HOLDFAST_MLX)
   install(FILES ${mlx_library} ${mlx_companions} DESTINATION ${CMAKE_INSTALL_LIBDIR})
   install(DIRECTORY ${mlx_root}/include/mlx DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
   install(DIRECTORY ${mlx_root}/share/cmake/MLX DESTINATION share/cmake)
+  file(GLOB mlx_licence ${mlx_root}/../mlx-*.dist-info/licenses/LICENSE)
+  install(FILES ${mlx_licence} DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME LICENSE.mlx)
   if(mlx_companions)
     install(CODE "
       file(RPATH_CHANGE
