@@ -115,8 +115,10 @@ TEST(BlockPool, GivesDrainedSlabsBackSaveOneAKind) {
   EXPECT_EQ(pool.mapped_bytes(), Bytes(20 * kLarge));
   blocks.clear();
   EXPECT_EQ(pool.mapped_bytes(), Bytes(kLarge));
-  const BlockRef block = pool.allocate(2);
-  EXPECT_EQ(pool.mapped_bytes(), Bytes(kLarge));
+  for (int i = 0; i < 2; ++i) { // the one kept serves and is kept again
+    pool.allocate(2);
+    EXPECT_EQ(pool.mapped_bytes(), Bytes(kLarge));
+  }
 }
 
 TEST(BlockPool, PrefersTheOldestSlabSoThatYoungOnesDrain) {

@@ -111,7 +111,7 @@ class Shadow {
   Options options_;
   std::unique_ptr<BlockPool> pool_;
   std::array<Side, 2> sides_;
-  std::vector<RowId> gone_;
+  std::vector<RowId> gone_; // since the last comparison
   std::mt19937_64 random_{20261129};
   int64_t operations_ = 0;
   int64_t refusals_ = 0;

@@ -1,25 +1,14 @@
 // Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
 
-#include <cstring>
+#include <algorithm>
 #include <set>
 #include <sstream>
-#include <stdexcept>
 #include <string_view>
 
-#include "holdfast/block/layout.h"
 #include "shadow.h"
+#include "slots.h"
 
 namespace holdfast::shadow {
-
-namespace {
-
-void require(bool condition, const char* text) {
-  if (!condition) {
-    throw std::runtime_error(std::string("[shadow] expected ") + text);
-  }
-}
-
-} // namespace
 
 void Shadow::verify() const {
   std::set<const std::byte*> images;
@@ -75,12 +64,9 @@ void Shadow::verify_row(const Side& side, const Row& row) const {
       require(blocks[b].sealed() == row.sealed[b], "the model's seals");
       const auto first = static_cast<int64_t>(b) * kBlockTokens;
       for (int64_t p = first; p < std::min(size, first + kBlockTokens); ++p) {
-        uint64_t stamp = 0;
-        std::memcpy(&stamp, blocks[b].image() + (p - first) * 8, sizeof(stamp));
         require(
-            stamp ==
-                (row.stamps[static_cast<size_t>(p)] ^
-                 (0x9e3779b97f4a7c15u * (group + 1))),
+            stamp_at(blocks[b].image(), p) ==
+                mixed(row.stamps[static_cast<size_t>(p)], group),
             "the row's own stamps");
       }
     }

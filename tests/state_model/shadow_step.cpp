@@ -1,0 +1,206 @@
+// Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "holdfast/plan/transaction.h"
+#include "shadow.h"
+#include "slots.h"
+
+namespace holdfast::shadow {
+
+std::vector<Shadow::Draft>
+Shadow::drafts(const Side& side, const Operation& operation) {
+  std::mt19937 random(operation.b);
+  std::vector<Draft> result;
+  for (size_t row = 0; row < side.rows.size(); ++row) {
+    if (random() % 3 != 0 || row + 1 == side.rows.size()) {
+      // Decode, draft, chunk.
+      const int64_t limit = std::array{1, 7, 200}[random() % 3];
+      const auto count = static_cast<int64_t>(1 + random() % limit);
+      result.push_back({.row = row, .count = count, .stamps = {}});
+    }
+  }
+  std::shuffle(result.begin(), result.end(), random);
+  return result;
+}
+
+int64_t Shadow::blocks_needed(
+    const Side& side,
+    const std::vector<Draft>& drafts) const {
+  int64_t blocks = 0;
+  for (const Draft& draft : drafts) {
+    const Row& row = side.rows[draft.row];
+    const int64_t size = std::ssize(row.stamps);
+    blocks += blocks_for(size + draft.count) - blocks_for(size);
+    blocks += size % kBlockTokens != 0 && row.sealed.back();
+  }
+  return blocks * std::ssize(options_.retentions);
+}
+
+void Shadow::step(Side& side, const Operation& operation) {
+  std::vector<Draft> rows = drafts(side, operation);
+  std::vector<RowAppend> appends;
+  for (const Draft& draft : rows) {
+    appends.push_back({side.rows[draft.row].id, draft.count});
+  }
+  const int64_t needed = blocks_needed(side, rows);
+  require(
+      side.chains->bytes_needed(appends) == Bytes(needed * kImage),
+      "the bytes that the model needs");
+  if (!fits(needed)) {
+    const std::string before = dump();
+    expect_refused(ErrorCode::kOutOfBudget, before, code_of([&] {
+                     (void)side.chains->begin(appends);
+                   }));
+    return;
+  }
+  Transaction step = side.chains->begin(appends);
+  require(
+      code_of([&] { (void)side.chains->begin(appends); }) ==
+          ErrorCode::kInvalidArgument,
+      "one step at a time");
+  require(
+      code_of([&] { side.chains->trim(appends[0].row, Position(0)); }) ==
+          ErrorCode::kInvalidArgument,
+      "no trim within a step");
+  if ((operations_ + 1) % options_.verify_every == 0) {
+    check_plan(side, rows, *step.plan());
+  }
+  write(*step.plan(), rows);
+  end_step(side, std::move(step), rows, operation.c);
+}
+
+void Shadow::check_plan(
+    const Side& side,
+    const std::vector<Draft>& drafts,
+    const StepPlan& plan) const {
+  require(
+      plan.generation == side.chains->open_generation(),
+      "the plan of the open step");
+  require(plan.rows.size() == drafts.size(), "a span a row");
+  int64_t token = 0;
+  for (size_t i = 0; i < drafts.size(); ++i) {
+    const Row& row = side.rows[drafts[i].row];
+    const int64_t size = std::ssize(row.stamps);
+    require(
+        plan.rows[i].first_token == token && plan.rows[i].start == size &&
+            plan.rows[i].count == drafts[i].count,
+        "the span of each row");
+    for (int64_t p = 0; p < drafts[i].count; ++p, ++token) {
+      require(
+          plan.positions.at(static_cast<size_t>(token)) == size + p,
+          "the position of each token");
+    }
+    for (size_t group = 0; group < plan.groups.size(); ++group) {
+      const auto& images = plan.groups[group].at(i).images;
+      require(
+          std::ssize(images) == blocks_for(size + drafts[i].count),
+          "an image a block");
+      const Retention& retention = options_.retentions[group];
+      for (int64_t p = 0; p < size; ++p) {
+        const bool seen = retention.window == 0 ||
+            p > size - retention.window || p < retention.sinks;
+        const std::byte* image = images[static_cast<size_t>(p / kBlockTokens)];
+        require(image || !seen, "what the first query sees");
+        require(
+            !image ||
+                stamp_at(image, p) ==
+                    mixed(row.stamps[static_cast<size_t>(p)], group),
+            "the row's own stamps in the plan");
+      }
+    }
+  }
+  require(
+      plan.tokens == token && std::ssize(plan.positions) == token,
+      "as many positions as tokens");
+}
+
+void Shadow::write(const StepPlan& plan, std::vector<Draft>& drafts) {
+  for (size_t i = 0; i < drafts.size(); ++i) {
+    for (int64_t n = 0; n < drafts[i].count; ++n) {
+      const int64_t p = plan.rows[i].start + n;
+      drafts[i].stamps.push_back(random_());
+      for (size_t group = 0; group < plan.groups.size(); ++group) {
+        const uint64_t value = mixed(drafts[i].stamps.back(), group);
+        std::byte* image =
+            plan.groups[group][i].images[static_cast<size_t>(p / kBlockTokens)];
+        std::memcpy(image + p % kBlockTokens * 8, &value, sizeof(value));
+      }
+    }
+  }
+}
+
+void Shadow::end_step(
+    Side& side,
+    Transaction step,
+    const std::vector<Draft>& drafts,
+    uint32_t choice) {
+  std::mt19937 random(choice);
+  std::vector<int64_t> accepted;
+  for (const Draft& draft : drafts) {
+    accepted.push_back(draft.count);
+    if (choice % 4 == 1) { // ragged
+      accepted.back() = random() % (draft.count + 1);
+    }
+  }
+  if (choice % 4 == 2) {
+    step.rollback();
+    step.rollback(); // a defined no-op
+  }
+  if (choice % 4 == 3) {
+    const Transaction dropped = std::move(step); // by its destructor
+    return;
+  }
+  if (choice % 4 == 2) {
+    require(
+        code_of([&] { step.commit(accepted); }) == ErrorCode::kStale,
+        "an ended step to stay ended");
+    return;
+  }
+  ++accepted[0];
+  if (accepted[0] > drafts[0].count) {
+    require(
+        code_of([&] { step.commit(accepted); }) == ErrorCode::kInvalidArgument,
+        "no more accepted than appended");
+    require(step.open(), "a refused commit to leave the step open");
+  }
+  --accepted[0];
+  step.commit(accepted);
+  for (size_t i = 0; i < drafts.size(); ++i) {
+    const auto& stamps = drafts[i].stamps;
+    settle(
+        side.rows[drafts[i].row],
+        {stamps.begin(), stamps.begin() + accepted[i]});
+  }
+}
+
+void Shadow::settle(Row& row, const std::vector<uint64_t>& accepted) const {
+  if (accepted.empty()) {
+    return;
+  }
+  if (std::ssize(row.stamps) % kBlockTokens != 0) {
+    row.sealed.back() = false; // copied if it was sealed
+  }
+  row.stamps.insert(row.stamps.end(), accepted.begin(), accepted.end());
+  const int64_t size = std::ssize(row.stamps);
+  row.sealed.resize(static_cast<size_t>(blocks_for(size)));
+  for (int64_t b = 0; b < blocks_for(size); ++b) {
+    const int64_t last = b * kBlockTokens + kBlockTokens - 1;
+    if (last < size) {
+      row.sealed[static_cast<size_t>(b)] = true;
+    }
+    for (size_t group = 0; group < row.released.size(); ++group) {
+      const Retention& retention = options_.retentions[group];
+      auto& released = row.released[group];
+      released.resize(static_cast<size_t>(blocks_for(size)));
+      if (retention.window > 0 && last < size - retention.window &&
+          b * kBlockTokens >= retention.sinks) {
+        released[static_cast<size_t>(b)] = true;
+      }
+    }
+  }
+}
+
+} // namespace holdfast::shadow

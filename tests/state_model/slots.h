@@ -1,0 +1,49 @@
+// Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
+//
+// What the parts of the shadow model share: slots with a stamp a position.
+
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <stdexcept>
+#include <string>
+
+#include "holdfast/base/status.h"
+#include "holdfast/block/layout.h"
+
+namespace holdfast::shadow {
+
+inline constexpr int64_t kImage = 4096; // 64 stamps and room
+
+inline void require(bool condition, const std::string& text) {
+  if (!condition) {
+    throw std::runtime_error("[shadow] expected " + text);
+  }
+}
+
+inline int64_t blocks_for(int64_t positions) {
+  return positions / kBlockTokens + (positions % kBlockTokens != 0);
+}
+
+/// Groups must not be mixed up, so each stores another number.
+inline uint64_t mixed(uint64_t stamp, size_t group) {
+  return stamp ^ (0x9e3779b97f4a7c15u * (group + 1));
+}
+
+inline uint64_t stamp_at(const std::byte* image, int64_t position) {
+  uint64_t result = 0;
+  std::memcpy(&result, image + position % kBlockTokens * 8, sizeof(result));
+  return result;
+}
+
+inline ErrorCode code_of(const auto& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    return error.code();
+  }
+  return ErrorCode::kOk;
+}
+
+} // namespace holdfast::shadow
