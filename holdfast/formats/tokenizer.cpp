@@ -74,15 +74,15 @@ Tokenizer::encode(std::string_view text, EncodeOptions options) const {
   const SpmMatcher& matcher = options.parse_special ? special_ : user_defined_;
   SpmMerger merger(rules_);
   std::string marked;
-  bool prefix = add_space_prefix_;
+  const std::string_view prefix =
+      add_space_prefix_ ? kSpaceMark : std::string_view();
   const auto encode_plain = [&](std::string_view plain) {
     if (plain.empty()) {
       return;
     }
-    marked.assign(prefix ? kSpaceMark : std::string_view());
+    marked.assign(prefix);
     append_with_space_marks(plain, marked);
     merger.encode(marked, ids);
-    prefix = false;
   };
   size_t begin = 0;
   for (size_t place = 0; place < text.size();) {
@@ -95,7 +95,6 @@ Tokenizer::encode(std::string_view text, EncodeOptions options) const {
     }
     encode_plain(text.substr(begin, place - begin));
     ids.push_back(match->id);
-    prefix = add_space_prefix_;
     place += match->text.size();
     begin = place;
   }

@@ -121,6 +121,26 @@ TEST(TokenizerStream, DropsTheSpacePrefixAtAStartAndKeepsItInAContinuation) {
   EXPECT_EQ(continuation.push(space_a), " a");
 }
 
+TEST(TokenizerStream, DropsTheSpacePrefixAlsoWhereASpaceIsAByte) {
+  TestVocabulary vocabulary = usual_beginning();
+  vocabulary.add("a");
+  vocabulary.rest.add_space_prefix = true;
+  const Tokenizer tokenizer = vocabulary.build();
+  EXPECT_EQ(tokenizer.encode("a").front(), byte_id(' '));
+  EXPECT_EQ(tokenizer.decode(tokenizer.encode("a a")), "a a");
+}
+
+TEST(TokenizerStream, KeepsTheSpaceBehindAUserDefinedPieceMergedFromText) {
+  TestVocabulary vocabulary = usual_beginning();
+  vocabulary.add("\u2581", -9);
+  vocabulary.add("a", -9);
+  vocabulary.add("\u2581\u2581", -1, PieceType::kUserDefined);
+  vocabulary.add("\u2581a", -2);
+  vocabulary.rest.add_space_prefix = true;
+  const Tokenizer tokenizer = vocabulary.build();
+  EXPECT_EQ(tokenizer.decode(tokenizer.encode("  a")), "  a");
+}
+
 TEST(TokenizerStream, RefusesAnIdOutOfRangeAndStaysUsable) {
   TestVocabulary vocabulary = usual_beginning();
   const Tokenizer tokenizer = vocabulary.build();
