@@ -17,20 +17,21 @@ class ExpandAmx {
   static constexpr bool kTable = kBits <= 5;
   static constexpr float kZero = kOffsets ? 0.0f : float(1 << (kBits - 1));
 
-  static void
+  [[gnu::always_inline]] static void
   run(const uint8_t* tile, const TileScales& scales, uint16_t* out) {
     __m512i words[kBits];
     for (int w = 0; w < kBits; ++w) {
       words[w] = _mm512_loadu_si512(tile + 64 * w);
     }
     const __m512i table = make_table();
-    __m512h offset = _mm512_setzero_ph();
-    __m512h scale = load(scales, 0, &offset);
-    rows<0>(words, table, scale, offset, out);
+    __m512h offset[2];
+    __m512h scale[2];
+    scale[0] = scale[1] = load(scales, 0, &offset[0]);
+    offset[1] = offset[0];
     if (scales.scales[1] != scales.scales[0]) {
-      scale = load(scales, 1, &offset);
+      scale[1] = load(scales, 1, &offset[1]);
     }
-    rows<8>(words, table, scale, offset, out);
+    rows<0>(words, table, scale, offset, out);
   }
 
  private:
@@ -64,8 +65,8 @@ class ExpandAmx {
   [[gnu::always_inline]] static void rows(
       const __m512i* words,
       __m512i table,
-      __m512h scale,
-      __m512h offset,
+      const __m512h* scale,
+      const __m512h* offset,
       uint16_t* out) {
     const __m512i raw = code_row<kBits, kRow>(words);
     __m512h code;
@@ -76,10 +77,10 @@ class ExpandAmx {
           raw, _mm512_set1_epi16(static_cast<int16_t>((1 << kBits) - 1))));
     }
     const __m512h h = kTable && !kOffsets
-        ? _mm512_mul_ph(code, scale)
-        : _mm512_fmadd_ph(code, scale, offset);
+        ? _mm512_mul_ph(code, scale[kRow / 8])
+        : _mm512_fmadd_ph(code, scale[kRow / 8], offset[kRow / 8]);
     _mm512_store_si512(out + 32 * kRow, f16_to_weight(_mm512_castph_si512(h)));
-    if constexpr (kRow % 8 != 7) {
+    if constexpr (kRow < 15) {
       rows<kRow + 1>(words, table, scale, offset, out);
     }
   }

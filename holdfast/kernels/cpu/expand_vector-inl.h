@@ -40,10 +40,10 @@ template <int kBits, int kRow>
 }
 
 /// h as fp16 bits to bf16 bits: the sign stays, the magnitude loses 3 bits.
+/// The rounding multiplication gives (h + 4) >> 3, sign bits on top.
 [[gnu::always_inline]] inline __m512i f16_to_weight(__m512i h) {
-  const __m512i rounded = _mm512_add_epi16(h, _mm512_set1_epi16(4));
   return _mm512_and_si512(
-      _mm512_srai_epi16(rounded, 3),
+      _mm512_mulhrs_epi16(h, _mm512_set1_epi16(1 << 12)),
       _mm512_set1_epi16(static_cast<int16_t>(0x8fff)));
 }
 

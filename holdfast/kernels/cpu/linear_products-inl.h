@@ -48,7 +48,7 @@ class CodeSource {
     return nullptr;
   }
   template <class Arch>
-  void expand(int64_t step, int t, uint16_t* out) const {
+  [[gnu::always_inline]] void expand(int64_t step, int t, uint16_t* out) const {
     const uint8_t* unit = units_ + (step >> log_steps_) * unit_bytes_;
     const int64_t in_unit = step & ((int64_t{1} << log_steps_) - 1);
     const uint8_t* codes = unit + (in_unit * kPanelTiles + t) * 64 * kBits;
@@ -56,6 +56,9 @@ class CodeSource {
         unit + (int64_t{kPanelTiles * 64 * kBits} << log_steps_) + 32 * t;
     const uint8_t* offsets = scales + 128 + second_row_;
     Arch::template prefetch<kBits>(codes + kAhead);
+    if (t == 0) {
+      Arch::template prefetch<kOffsets ? 4 : 2>(scales + kAhead);
+    }
     Arch::template Expand<kBits, kOffsets>::run(
         codes,
         {.scales = {scales, scales + second_row_},
@@ -64,7 +67,7 @@ class CodeSource {
   }
 
  private:
-  static constexpr int64_t kAhead = 2048;
+  static constexpr int64_t kAhead = 6144;
   const uint8_t* units_;
   int64_t unit_bytes_;
   int log_steps_;
@@ -72,54 +75,53 @@ class CodeSource {
 };
 
 /// M <= 16: a panel's four C tiles stay in registers while its stream passes;
-/// codes are expanded one step ahead of their products.
+/// codes are expanded kLead tiles ahead of their products, so that the stores
+/// have reached the cache when a tile is loaded.
 template <class Arch, class Source>
 void stream(const ProductArgs& p) {
+  constexpr int kLead = 3;
+  constexpr int kRing = 4; // tiles: one page, so that no two share low bits
+  static_assert(kRing * kTileValues <= kSlabValues);
   const int64_t steps = p.shape.steps;
   const int64_t a_tile = p.shape.tile_rows * kStepK;
   typename Arch::Tiles tiles(static_cast<int>(p.shape.tile_rows));
   for (int64_t panel = 0; panel < p.panels; ++panel) {
     const Source source(p.layout, p.weight + panel * p.layout.panel_bytes);
-    uint16_t* const ring[2] = {p.slab, p.slab + 4 * kTileValues};
-    const auto expand = [&](int64_t step, int t) {
-      source.template expand<Arch>(step, t, ring[step & 1] + t * kTileValues);
+    uint16_t* const ring = p.slab;
+    const auto expand = [&](int64_t step, int t)
+        __attribute__((always_inline)) {
+      if (!Source::kDirect && step < steps) {
+        source.template expand<Arch>(
+            step, t, ring + (step * 4 + t) % kRing * kTileValues);
+      }
     };
-    const auto b = [&](int64_t step, int t) {
+    const auto b = [&](int64_t step, int t) __attribute__((always_inline)) {
       return Source::kDirect ? source.tile(step, t)
-                             : ring[step & 1] + t * kTileValues;
+                             : ring + (step * 4 + t) % kRing * kTileValues;
     };
     tiles.template zero<0>();
     tiles.template zero<1>();
     tiles.template zero<2>();
     tiles.template zero<3>();
-    for (int t = 0; t < 4; ++t) {
-      expand(0, t);
+    for (int i = 0; i < kLead; ++i) {
+      expand(i / 4, i % 4);
     }
     for (int64_t s = 0; s < steps; ++s) {
-      const bool more = !Source::kDirect && s + 1 < steps;
       if (Source::kDirect) {
         Arch::template prefetch<64>(
             reinterpret_cast<const uint8_t*>(b(s, 0)) + 4096);
       }
       tiles.template load_a<0>(p.a + s * a_tile);
-      if (more) {
-        expand(s + 1, 0);
-      }
+      expand(s + kLead / 4, kLead % 4);
       tiles.template load_b<0>(b(s, 0));
       tiles.template dot<0, 0, 0>();
-      if (more) {
-        expand(s + 1, 1);
-      }
+      expand(s + (kLead + 1) / 4, (kLead + 1) % 4);
       tiles.template load_b<1>(b(s, 1));
       tiles.template dot<1, 0, 1>();
-      if (more) {
-        expand(s + 1, 2);
-      }
+      expand(s + (kLead + 2) / 4, (kLead + 2) % 4);
       tiles.template load_b<0>(b(s, 2));
       tiles.template dot<2, 0, 0>();
-      if (more) {
-        expand(s + 1, 3);
-      }
+      expand(s + (kLead + 3) / 4, (kLead + 3) % 4);
       tiles.template load_b<1>(b(s, 3));
       tiles.template dot<3, 0, 1>();
     }
