@@ -1,0 +1,159 @@
+// Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
+//
+// The demo model gives the same logits, bit for bit, however its tokens arrive.
+// Needs the file that `./dev model` leaves; fails where it is missing.
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <random>
+
+#include <gtest/gtest.h>
+
+#include "mlx/mlx.h"
+
+#include "holdfast/engine/load.h"
+
+namespace holdfast {
+namespace {
+
+namespace mx = mlx::core;
+
+constexpr int64_t kTokens = 600; // the window is 512
+constexpr int64_t kEvery = 12; // logits are kept of each twelfth token
+constexpr int64_t kVocab = 262144;
+
+std::vector<int32_t> random_tokens(int64_t count, uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::vector<int32_t> tokens(count);
+  for (auto& token : tokens) {
+    token = static_cast<int32_t>(random() % kVocab);
+  }
+  return tokens;
+}
+
+const LoadedModel& demo(int threads) {
+  const auto load = [](int n) {
+    return load_model(
+        HOLDFAST_DEMO_MODEL,
+        Runtime{std::make_shared<Executor>(n), best_kernel_path()});
+  };
+  static const LoadedModel one = load(1);
+  static const LoadedModel two = load(2);
+  return threads == 1 ? one : two;
+}
+
+using Logits = std::vector<std::vector<float>>; // of the tokens kept
+
+// Feeds [first, first + count) of a row's tokens, beside other rows that come
+// before it in the batch; appends the logits kept.
+void feed(
+    const LoadedModel& loaded,
+    State& state,
+    std::vector<RowAppend> rows,
+    std::vector<int32_t> batch_tokens,
+    std::span<const int32_t> tokens,
+    int64_t first,
+    Logits& kept) {
+  std::vector<int32_t> outputs;
+  for (int64_t t = first; t < first + rows.back().count; ++t) {
+    if (t % kEvery == 0) {
+      outputs.push_back(
+          static_cast<int32_t>(batch_tokens.size()) +
+          static_cast<int32_t>(t - first));
+    }
+  }
+  const auto mine = tokens.subspan(first, rows.back().count);
+  batch_tokens.insert(batch_tokens.end(), mine.begin(), mine.end());
+  Step step = state.begin(rows);
+  auto logits = loaded.model->forward(step, batch_tokens, outputs);
+  if (logits) {
+    mx::eval({*logits});
+  }
+  step.commit_all();
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const float* row = logits->data<float>() + i * kVocab;
+    kept.emplace_back(row, row + kVocab);
+  }
+}
+
+Logits alone(int threads, int64_t chunk) {
+  const LoadedModel& loaded = demo(threads);
+  const auto state = make_state(loaded, {});
+  const auto tokens = random_tokens(kTokens, 1);
+  const RowId row = state->add_row();
+  Logits kept;
+  for (int64_t done = 0; done < kTokens; done += chunk) {
+    feed(
+        loaded,
+        *state,
+        {{row, std::min(chunk, kTokens - done)}},
+        {},
+        tokens,
+        done,
+        kept);
+  }
+  return kept;
+}
+
+const Logits& whole() {
+  static const Logits logits = alone(2, kTokens);
+  return logits;
+}
+
+void expect_same_bits(const Logits& got) {
+  ASSERT_EQ(got.size(), whole().size());
+  for (size_t i = 0; i < got.size(); ++i) {
+    ASSERT_EQ(
+        std::memcmp(got[i].data(), whole()[i].data(), kVocab * sizeof(float)),
+        0)
+        << "token " << i * kEvery;
+  }
+}
+
+class InChunks : public testing::TestWithParam<int64_t> {};
+
+TEST_P(InChunks, TheDemoModelGivesTheSameBits) {
+  expect_same_bits(alone(2, GetParam()));
+}
+INSTANTIATE_TEST_SUITE_P(DemoModel, InChunks, testing::Values(1, 7, 64, 512));
+
+TEST(DemoModel, GivesTheSameBitsOnOneThread) {
+  expect_same_bits(alone(1, kTokens));
+  expect_same_bits(alone(1, 64));
+}
+
+TEST(DemoModel, GivesTheSameBitsBesideNeighboursThatComeAndGo) {
+  const LoadedModel& loaded = demo(2);
+  const auto state = make_state(loaded, {});
+  const auto tokens = random_tokens(kTokens, 1);
+  const RowId row = state->add_row();
+  std::mt19937_64 random(2);
+  std::vector<RowId> neighbours;
+  Logits kept;
+  for (int64_t done = 0; done < kTokens;) {
+    if (neighbours.size() < 3 || random() % 2 == 0) {
+      neighbours.push_back(state->add_row());
+    }
+    if (neighbours.size() > 4) {
+      state->remove_row(neighbours[1]);
+      neighbours.erase(neighbours.begin() + 1);
+    }
+    std::vector<RowAppend> rows;
+    std::vector<int32_t> batch;
+    for (const RowId neighbour : neighbours) {
+      const auto extra = random_tokens(1 + random() % 30, random());
+      rows.push_back({neighbour, static_cast<int64_t>(extra.size())});
+      batch.insert(batch.end(), extra.begin(), extra.end());
+    }
+    const auto count = std::min<int64_t>(
+        1 + static_cast<int64_t>(random() % 40), kTokens - done);
+    rows.push_back({row, count});
+    feed(loaded, *state, rows, batch, tokens, done, kept);
+    done += count;
+  }
+  expect_same_bits(kept);
+}
+
+} // namespace
+} // namespace holdfast
