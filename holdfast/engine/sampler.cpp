@@ -16,6 +16,9 @@ namespace holdfast {
 namespace {
 
 constexpr float kLowest = -std::numeric_limits<float>::infinity();
+// Below the maximum by kBuckets / kBucketsPerNat = 64, a weight is nothing.
+constexpr float kBucketsPerNat = 16.0f;
+constexpr int kBuckets = 1024;
 
 } // namespace
 
@@ -157,9 +160,28 @@ void Sampler::keep_top_p(std::span<const float> logits) {
 /// Keeps the most likely candidates up to and including the one with which
 /// their weight reaches `target`.
 void Sampler::cut_top_p(double target) {
-  double held = 0.0; // weight of [0, low)
-  auto low = candidates_.begin();
-  auto high = candidates_.end();
+  // Buckets of logits find roughly where that is, in a pass without sorting.
+  const auto bucket = [this](const Candidate& c) {
+    const float below = (max_ - c.logit) * kBucketsPerNat;
+    return below < kBuckets - 1 ? static_cast<int>(below) : kBuckets - 1;
+  };
+  masses_.assign(kBuckets, 0.0);
+  for (const Candidate& c : candidates_) {
+    masses_[static_cast<size_t>(bucket(c))] += c.weight;
+  }
+  int boundary = 0;
+  double held = 0.0; // weight of what is certainly kept, [begin, low)
+  while (boundary < kBuckets - 1 &&
+         held + masses_[static_cast<size_t>(boundary)] < target) {
+    held += masses_[static_cast<size_t>(boundary++)];
+  }
+  const auto begin = candidates_.begin();
+  auto low = std::partition(begin, candidates_.end(), [&](const auto& c) {
+    return bucket(c) < boundary;
+  });
+  auto high = std::partition(low, candidates_.end(), [&](const auto& c) {
+    return bucket(c) == boundary;
+  });
   while (high - low > 1) {
     const auto middle = low + (high - low) / 2;
     std::nth_element(low, middle, high, before);

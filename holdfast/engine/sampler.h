@@ -72,6 +72,7 @@ class Sampler {
   std::vector<float> ordered_; // [blocks], scratch of keep_top_k
   std::vector<int32_t> found_; // [vocab], scratch of collect
   std::vector<float> weights_; // of candidates or of a block
+  std::vector<double> masses_; // [buckets], scratch of cut_top_p
   std::vector<Candidate> candidates_;
 };
 

@@ -118,10 +118,10 @@ TEST(Sampler, TopKKeepsTheKMostLikely) {
   const auto order = ranked(logits);
   for (const int64_t k : {1, 2, 7, 40}) {
     expect_follows(
-        draws({.temperature = 1, .top_k = k, .seed = 4}, logits, 4000),
+        draws({.temperature = 1, .top_k = k, .seed = 4}, logits, 1000),
         softmax(logits, 1.0),
         std::set<int32_t>(order.begin(), order.begin() + k),
-        4000);
+        1000);
   }
 }
 
@@ -138,10 +138,10 @@ TEST(Sampler, TopPKeepsTheFewestThatHoldTheProbability) {
         held += p[order[i]];
       }
       expect_follows(
-          draws({.temperature = 1, .top_p = top_p, .seed = 5}, logits, 4000),
+          draws({.temperature = 1, .top_p = top_p, .seed = 5}, logits, 1000),
           p,
           kept,
-          4000);
+          1000);
     }
   }
 }
