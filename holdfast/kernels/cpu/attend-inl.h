@@ -5,7 +5,7 @@
 //   V             16 f32 lanes (math-inl.h)        Tiles  tile-inl.h
 //   load_f16      16 halves to V
 //   narrow_bf16   V to 16 bf16, returns what those are as V
-//   narrow_weights  two V to 32 bf16, and to what those are
+//   narrow_weights  two V to 32 bf16, and to what their even and odd ones are
 //   narrow_f16    V to 16 halves
 //   select        bit i ? a[i] : b[i]              largest  of the lanes
 // Include it in a kernel's .cpp file alone, after its Isa.
@@ -59,42 +59,50 @@ inline void shape_scores(
   }
 }
 
-/// Scores of a row to weights exp(s - max), and the row's terms. The sum is
-/// that of the weights as the values meet them. kNarrow: weights are bf16.
+/// Scores of a group to weights exp(s - max), step by step, and the rows'
+/// terms. A sum is that of the weights as the values meet them. kNarrow:
+/// weights are bf16.
 template <class Isa, bool kNarrow>
-inline void weigh_row(
+inline void weigh_group(
     const SplitJob& job,
     int64_t row,
-    int64_t r,
+    int64_t rows,
     const uint64_t* visible) {
   using V = typename Isa::V;
-  const float max = Isa::largest(V::load(job.scratch.largest + 16 * r));
-  // A row that sees nothing of the split has weights of zero.
-  const V base = V::set(max == kNothing ? 0.0f : max);
-  V sum_low = V::set(0.0f);
-  V sum_high = V::set(0.0f);
+  alignas(64) float sums[kGroupRows][2][16];
+  float base[kGroupRows];
+  for (int64_t r = 0; r < rows; ++r) {
+    const float max = Isa::largest(V::load(job.scratch.largest + 16 * r));
+    job.result.max[row + r] = max;
+    // A row that sees nothing of the split has weights of zero.
+    base[r] = max == kNothing ? 0.0f : max;
+    V::set(0.0f).store(sums[r][0]);
+    V::set(0.0f).store(sums[r][1]);
+  }
   for (int64_t step = 0; step < 2 * job.block_count; ++step) {
     const int64_t shift = step % 2 * kStepTokens;
     if ((visible[step / 2] >> shift & 0xffffffffu) == 0) {
       continue;
     }
-    float* s = job.scratch.scores + (step / 2 * kGroupRows + r) * 64 + shift;
-    V low = exp_nonpositive(V::load(s) - base);
-    V high = exp_nonpositive(V::load(s + 16) - base);
-    if constexpr (kNarrow) {
-      Isa::narrow_weights(
-          low,
-          high,
-          job.scratch.weights + (step * kGroupRows + r) * kStepTokens);
-    } else {
-      low.store(s);
-      high.store(s + 16);
+    float* s = job.scratch.scores + step / 2 * kGroupRows * 64 + shift;
+    uint16_t* narrow = job.scratch.weights + step * kGroupRows * kStepTokens;
+    for (int64_t r = 0; r < rows; ++r) {
+      const V max = V::set(base[r]);
+      V low = exp_nonpositive(V::load(s + 64 * r) - max);
+      V high = exp_nonpositive(V::load(s + 64 * r + 16) - max);
+      if constexpr (kNarrow) {
+        Isa::narrow_weights(low, high, narrow + r * kStepTokens);
+      } else {
+        low.store(s + 64 * r);
+        high.store(s + 64 * r + 16);
+      }
+      (V::load(sums[r][0]) + low).store(sums[r][0]);
+      (V::load(sums[r][1]) + high).store(sums[r][1]);
     }
-    sum_low = sum_low + low;
-    sum_high = sum_high + high;
   }
-  job.result.max[row + r] = max;
-  job.result.sum[row + r] = (sum_low + sum_high).sum();
+  for (int64_t r = 0; r < rows; ++r) {
+    job.result.sum[row + r] = (V::load(sums[r][0]) + V::load(sums[r][1])).sum();
+  }
 }
 
 template <class Isa, class Keys, class Values>
@@ -139,9 +147,7 @@ inline void attend_group(
          .next_values = first ? block.values : nullptr});
     shape_scores<Isa>(job, rows, block.visible + row, steps, scores);
   }
-  for (int64_t r = 0; r < rows; ++r) {
-    weigh_row<Isa, Values::kUsesTiles>(job, row, r, any);
-  }
+  weigh_group<Isa, Values::kUsesTiles>(job, row, rows, any);
   Values::values(
       tiles,
       {.job = &job,

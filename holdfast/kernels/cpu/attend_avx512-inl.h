@@ -45,12 +45,14 @@ struct Avx512Isa {
     const __m512i both =
         reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(high.v, low.v));
     _mm512_storeu_si512(to, both);
-    low.v = widen(_mm512_castsi512_si256(both));
-    high.v = widen(_mm512_extracti64x4_epi64(both, 1));
 #else
-    low = narrow_bf16(low, to);
-    high = narrow_bf16(high, to + 16);
+    narrow_bf16(low, to);
+    narrow_bf16(high, to + 16);
+    const __m512i both = _mm512_loadu_si512(to);
 #endif
+    low.v = _mm512_castsi512_ps(_mm512_slli_epi32(both, 16));
+    high.v = _mm512_castsi512_ps(
+        _mm512_and_si512(both, _mm512_set1_epi32(int(0xffff0000))));
   }
   static void narrow_f16(V x, uint16_t* to) {
     const __m256i halves =
@@ -76,10 +78,6 @@ struct Avx512Isa {
   }
 
  private:
-  static __m512 widen(__m256i bf16) {
-    return _mm512_castsi512_ps(
-        _mm512_slli_epi32(_mm512_cvtepu16_epi32(bf16), 16));
-  }
   /// A NaN's high bits, with `bit` where no bit under `mask` is left.
   static __m512i quiet(__m512i high, __m512i mask, int bit) {
     return _mm512_mask_or_epi32(

@@ -21,8 +21,10 @@ struct PlainIsa {
     });
   }
   static void narrow_weights(V& low, V& high, uint16_t* to) {
-    low = narrow_bf16(low, to);
-    high = narrow_bf16(high, to + 16);
+    narrow_bf16(low, to);
+    narrow_bf16(high, to + 16);
+    low = V::each([&](int i) { return bf16_to_f32(to[2 * i]); });
+    high = V::each([&](int i) { return bf16_to_f32(to[2 * i + 1]); });
   }
   static void narrow_f16(const V& x, uint16_t* to) {
     for (int i = 0; i < kLanes; ++i) {
