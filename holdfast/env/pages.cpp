@@ -2,51 +2,67 @@
 
 #include "holdfast/env/pages.h"
 
-#include <algorithm>
-#include <cstdlib>
-#include <cstring>
 #include <string>
+
+#include <sys/mman.h>
 
 #include "holdfast/base/bits.h"
 #include "holdfast/base/check.h"
-
-#if defined(__linux__)
-#include <sys/mman.h>
-#endif
 
 namespace holdfast {
 
 namespace {
 
-constexpr int64_t kLine = 64;
+constexpr int64_t kPage = 4096;
 constexpr int64_t kHugePage = int64_t{2} << 20;
 constexpr int64_t kMost = int64_t{1} << 47; // a process's address space
+
+[[noreturn]] void refuse(int64_t bytes) {
+  throw Error(
+      ErrorCode::kOutOfBudget,
+      "[allocate_pages] expected memory for " + std::to_string(bytes) +
+          " bytes, got none");
+}
 
 } // namespace
 
 std::shared_ptr<std::byte> allocate_pages(int64_t bytes) {
   expect(bytes > 0, "[allocate_pages] expected at least one byte");
-  // The tail beyond the last whole huge page stays on small pages, so that no
-  // memory is held which nobody asked for.
+  if (bytes > kMost) {
+    refuse(bytes);
+  }
+  const auto size = static_cast<size_t>(round_up(bytes, kPage));
+  // Pages appear, zero, when they are first touched: by the thread that fills
+  // them. Only whole huge pages are used as such, so nothing is held that
+  // nobody asked for.
   const bool huge = bytes >= kHugePage;
-  const int64_t size = round_up(std::min(bytes, kMost), kLine);
-  void* memory = bytes > kMost
-      ? nullptr
-      : std::aligned_alloc(
-            huge ? kHugePage : kLine, huge ? round_up(size, kHugePage) : size);
-  if (memory == nullptr) {
-    throw Error(
-        ErrorCode::kOutOfBudget,
-        "[allocate_pages] expected memory for " + std::to_string(bytes) +
-            " bytes, got none");
+  const size_t slack = huge ? kHugePage - kPage : 0;
+  void* mapped = ::mmap(
+      nullptr,
+      size + slack,
+      PROT_READ | PROT_WRITE,
+      MAP_PRIVATE | MAP_ANONYMOUS,
+      -1,
+      0);
+  if (mapped == MAP_FAILED) {
+    refuse(bytes);
   }
-#if defined(__linux__)
+  auto* memory = static_cast<std::byte*>(mapped);
   if (huge) {
-    madvise(memory, static_cast<size_t>(size), MADV_HUGEPAGE);
-  }
+    const auto address = reinterpret_cast<uintptr_t>(mapped);
+    const size_t lead = (kHugePage - address % kHugePage) % kHugePage;
+    if (lead > 0) {
+      ::munmap(memory, lead);
+    }
+    if (slack > lead) {
+      ::munmap(memory + lead + size, slack - lead);
+    }
+    memory += lead;
+#if defined(__linux__)
+    ::madvise(memory, size, MADV_HUGEPAGE);
 #endif
-  std::memset(memory, 0, static_cast<size_t>(size));
-  return {static_cast<std::byte*>(memory), [](std::byte* p) { std::free(p); }};
+  }
+  return {memory, [size](std::byte* p) { ::munmap(p, size); }};
 }
 
 } // namespace holdfast
