@@ -21,8 +21,12 @@ namespace {
 constexpr int64_t kStreamRows = 16; // up to here one row tile, one pass
 constexpr int64_t kPassRows = 2048; // bounds the scratch memory of a job
 constexpr int64_t kBlockTiles = 32; // 512 rows share an expanded slab
-constexpr int64_t kBlockPanels = 8; // 512 columns: sums of 1 MiB, in L2
-constexpr int64_t kStreamPanels = 16;
+// Panels of an item. Where a block's activations fit in half of L2 they stay
+// there, and few sums leave them room; else they come from L3 once an item.
+constexpr int64_t kSmallBlockPanels = 2;
+constexpr int64_t kBlockPanels = 8;
+constexpr int64_t kSmallK = 1024;
+constexpr int64_t kStreamPanels = kMaxPanels;
 constexpr int64_t kItemsPerWorker =
     4; // so that no worker waits long at the end
 
@@ -91,11 +95,12 @@ struct Group {
   int64_t column;
 };
 
+/// Buffers of one worker; a and f32: few rows, each worker prepares its own.
 struct WorkerScratch {
   uint16_t* slab = nullptr;
   float* sums = nullptr;
   float* row = nullptr;
-  uint16_t* a = nullptr; // stream: this worker's own activations
+  uint16_t* a = nullptr;
   float* f32 = nullptr;
 };
 
@@ -127,11 +132,7 @@ class Pass {
   }
 
   void run() {
-    if (stream_) {
-      run_stream();
-    } else {
-      run_blocks();
-    }
+    stream_ ? run_stream() : run_blocks();
   }
 
  private:
@@ -143,8 +144,9 @@ class Pass {
     }
     const int64_t blocks = ceil_div(shape_.row_tiles, kBlockTiles);
     const int64_t workers = executor_.threads();
-    const int64_t most =
-        (stream_ ? kStreamPanels : kBlockPanels) / (gated_ ? 2 : 1);
+    const int64_t block =
+        shape_.k <= kSmallK ? kSmallBlockPanels : kBlockPanels;
+    const int64_t most = (stream_ ? kStreamPanels : block) / (gated_ ? 2 : 1);
     group_panels_ = std::clamp<int64_t>(
         panels * blocks / (workers * kItemsPerWorker), 1, most);
     int64_t column = 0;
@@ -191,9 +193,8 @@ class Pass {
   }
 
   WorkerScratch& of(int worker) {
-    return workers_[static_cast<size_t>(worker)];
+    return workers_.at(static_cast<size_t>(worker));
   }
-
   PrepareArgs prepare_args(WorkerScratch& worker) const {
     return {
         .x = job_.x,
@@ -279,14 +280,7 @@ class Pass {
       args.sums = gated;
       product(*job_.weights[1], group.first, args);
     }
-    for (int64_t p = 0; p < group.count; ++p) {
-      finish(
-          group,
-          p,
-          first_tile,
-          worker.sums + p * panel_sums,
-          gated == nullptr ? nullptr : gated + p * panel_sums);
-    }
+    finish(group, first_tile, worker.sums, gated);
   }
 
   void product(const Weight& weight, int64_t panel, ProductArgs args) {
@@ -299,33 +293,34 @@ class Pass {
 
   void finish(
       const Group& group,
-      int64_t p,
       int64_t first_tile,
       const float* sums,
       const float* gated) {
-    const int64_t first_row = first_tile * 16;
-    const int64_t at = first_row * width_ + group.column + p * kPanelColumns;
-    const bool post = job_.post_norm.weight != nullptr;
-    FinishArgs args{
-        .sums = sums,
-        .factor = factor(*group.weight, group.first + p),
-        .gated_sums = gated,
-        .gate = job_.gate == Gate::kNone   ? 0
-            : job_.gate == Gate::kGeluTanh ? 1
-                                           : 2,
-        .tiles = std::min(kBlockTiles, shape_.row_tiles - first_tile),
-        .rows = std::min(kBlockTiles * 16, shape_.rows - first_row),
-        .columns = std::min<int64_t>(
-            kPanelColumns,
-            group.weight->n() - (group.first + p) * kPanelColumns),
-        .residual =
-            job_.residual == nullptr || post ? nullptr : job_.residual + at,
-        .y = job_.y + at,
-        .stride = width_};
-    if (gated_) {
-      args.gated_factor = factor(*job_.weights[1], group.first + p);
+    float factors[kMaxPanels], gated_factors[kMaxPanels];
+    for (int64_t p = 0; p < group.count; ++p) {
+      factors[p] = factor(*group.weight, group.first + p);
+      if (gated_) {
+        gated_factors[p] = factor(*job_.weights[1], group.first + p);
+      }
     }
-    kernels_.finish(args);
+    const int64_t first_row = first_tile * 16;
+    const int64_t at = first_row * width_ + group.column;
+    const bool post = job_.post_norm.weight != nullptr;
+    kernels_.finish(
+        {.sums = sums,
+         .factors = factors,
+         .gated_sums = gated,
+         .gated_factors = gated_factors,
+         .gate = static_cast<int>(job_.gate), // 0, 1, 2
+         .tiles = std::min(kBlockTiles, shape_.row_tiles - first_tile),
+         .rows = std::min(kBlockTiles * 16, shape_.rows - first_row),
+         .columns = std::min(
+             group.count * kPanelColumns,
+             group.weight->n() - group.first * kPanelColumns),
+         .residual =
+             job_.residual == nullptr || post ? nullptr : job_.residual + at,
+         .y = job_.y + at,
+         .stride = width_});
   }
 
   /// What undoes the powers of two in activations and weights.

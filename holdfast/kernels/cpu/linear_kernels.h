@@ -60,15 +60,16 @@ struct ProductArgs {
 constexpr int64_t kSlabValues = 2 * 2 * kMaxChunkSteps * 512;
 
 /// From sums to rows of y: factor, gate, residual.
+constexpr int64_t kMaxPanels = 16; // of one item
 struct FinishArgs {
-  const float* sums = nullptr; // a panel's
-  float factor = 1.0f;
+  const float* sums = nullptr; // [panels][4][tiles][16][16]
+  const float* factors = nullptr; // [panels]
   const float* gated_sums = nullptr; // of the second weight, or null
-  float gated_factor = 1.0f;
+  const float* gated_factors = nullptr;
   int gate = 0; // 0 none, 1 gelu_tanh, 2 silu
   int64_t tiles = 1;
   int64_t rows = 0;
-  int64_t columns = 64; // of this panel that exist
+  int64_t columns = 0; // of these panels that exist
   const float* residual = nullptr; // first row, first column, or null
   float* y = nullptr; // the same place
   int64_t stride = 0; // of y and residual, in values

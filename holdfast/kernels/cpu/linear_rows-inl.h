@@ -84,14 +84,14 @@ void prepare(const PrepareArgs& p) {
 template <class Arch>
 void finish(const FinishArgs& p) {
   using V = typename Arch::V;
-  const V factor = V::set(p.factor);
-  const V gated_factor = V::set(p.gated_factor);
   for (int64_t r = 0; r < p.rows; ++r) {
+    const int64_t row = r / 16 * 256 + r % 16 * 16;
     for (int64_t t = 0; 16 * t < p.columns; ++t) {
-      const int64_t from = (t * p.tiles + r / 16) * 256 + r % 16 * 16;
-      V y = V::load(p.sums + from) * factor;
+      const int64_t from = t * p.tiles * 256 + row;
+      V y = V::load(p.sums + from) * V::set(p.factors[t / kPanelTiles]);
       if (p.gate != 0) {
-        const V gated = V::load(p.gated_sums + from) * gated_factor;
+        const V gated = V::load(p.gated_sums + from) *
+            V::set(p.gated_factors[t / kPanelTiles]);
         y = (p.gate == 1 ? gelu_tanh(y) : silu(y)) * gated;
       }
       const int64_t to = r * p.stride + 16 * t;

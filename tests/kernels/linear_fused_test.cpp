@@ -1,0 +1,284 @@
+// Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
+
+#include <cmath>
+#include <cstring>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "tests/kernels/linear_support.h"
+
+namespace holdfast::cpu {
+namespace {
+
+using test::Kind;
+using test::Source;
+using Floats = std::vector<float>;
+
+constexpr WeightFormat codes(int bits, int group, bool offsets) {
+  return {
+      .kind = Kind::kCodes, .bits = bits, .group = group, .offsets = offsets};
+}
+
+std::vector<KernelPath> paths() {
+  std::vector<KernelPath> all;
+  for (auto p : {KernelPath::kAmx, KernelPath::kAvx512, KernelPath::kPlain}) {
+    if (p >= best_kernel_path()) {
+      all.push_back(p);
+    }
+  }
+  return all;
+}
+
+Floats run(LinearJob job, int64_t n, Executor& executor, KernelPath path) {
+  Floats y(static_cast<size_t>(job.m * n), NAN);
+  job.y = y.data();
+  linear(job, executor, path);
+  return y;
+}
+
+/// Row by row in f64: y * norm / sqrt(mean(y^2) + eps).
+Floats normed(const Floats& x, int64_t width, const RmsNorm& norm) {
+  Floats y(x.size());
+  for (size_t row = 0; row < x.size(); row += static_cast<size_t>(width)) {
+    double squares = 0.0;
+    for (int64_t i = 0; i < width; ++i) {
+      const double v = x[row + static_cast<size_t>(i)];
+      squares += v * v;
+    }
+    const double scale =
+        1.0 / std::sqrt(squares / static_cast<double>(width) + norm.eps);
+    for (int64_t i = 0; i < width; ++i) {
+      const size_t at = row + static_cast<size_t>(i);
+      y[at] = static_cast<float>(x[at] * scale * norm.weight[i]);
+    }
+  }
+  return y;
+}
+
+void expect_near(const Floats& got, const Floats& expected, double bound) {
+  ASSERT_EQ(got.size(), expected.size());
+  for (size_t i = 0; i < got.size(); ++i) {
+    ASSERT_NEAR(got[i], expected[i], bound) << "at " << i;
+  }
+}
+
+void expect_same_bits(const Floats& a, const Floats& b, const char* what) {
+  ASSERT_EQ(a.size(), b.size());
+  ASSERT_EQ(0, std::memcmp(a.data(), b.data(), a.size() * sizeof(float)))
+      << what;
+}
+
+/// The job's rows at every split of m, on every path and team, have one set of
+/// bits: those returned.
+Floats same_bits_everywhere(LinearJob job, int64_t n) {
+  Executor one(1), two(2), three(3);
+  const Floats all = run(job, n, two, best_kernel_path());
+  for (KernelPath path : paths()) {
+    expect_same_bits(run(job, n, one, path), all, name(path));
+  }
+  expect_same_bits(run(job, n, three, best_kernel_path()), all, "3 threads");
+  const int64_t k = job.weights[0]->k();
+  Floats parts;
+  for (int64_t row = 0, step = 1; row < job.m; row += step, step = 7) {
+    LinearJob part = job;
+    part.m = std::min(step, job.m - row);
+    part.x += row * k;
+    if (part.residual != nullptr) {
+      part.residual += row * n;
+    }
+    const Floats y = run(part, n, two, best_kernel_path());
+    parts.insert(parts.end(), y.begin(), y.end());
+  }
+  expect_same_bits(parts, all, "split rows");
+  return all;
+}
+
+TEST(LinearFused, LaysProjectionsOfMixedFormatsSideBySide) {
+  Executor executor(2);
+  const int64_t k = 192, m = 37;
+  const Weight q =
+      Source::random(codes(5, 32, false), 130, k, 1).pack(executor);
+  const Weight key =
+      Source::random(codes(4, 32, true), 64, k, 2).pack(executor);
+  const Weight v = Source::random(codes(6, 16, false), 70, k, 3).pack(executor);
+  const Weight f = Source::random({.kind = Kind::kF32}, 5, k, 4).pack(executor);
+  const auto x = test::random_values(m * k, 5);
+  const Weight* all[] = {&q, &key, &v, &f};
+  const int64_t n = 130 + 64 + 70 + 5;
+  const Floats y =
+      same_bits_everywhere({.x = x.data(), .m = m, .weights = all}, n);
+  int64_t column = 0;
+  for (const Weight* weight : all) {
+    const Weight* one[] = {weight};
+    const Floats alone =
+        run({.x = x.data(), .m = m, .weights = one},
+            weight->n(),
+            executor,
+            best_kernel_path());
+    for (int64_t row = 0; row < m; ++row) {
+      ASSERT_EQ(
+          0,
+          std::memcmp(
+              alone.data() + row * weight->n(),
+              y.data() + row * n + column,
+              static_cast<size_t>(weight->n()) * sizeof(float)));
+    }
+    column += weight->n();
+  }
+}
+
+TEST(LinearFused, NormalisesActivationsBeforeTheProduct) {
+  Executor executor(2);
+  const int64_t k = 320, n = 96, m = 21;
+  const auto x = test::random_values(m * k, 6);
+  const auto scale = test::random_values(k, 7);
+  const RmsNorm norm{.weight = scale.data(), .eps = 1e-5f};
+  for (const WeightFormat& format :
+       {codes(8, 32, false), WeightFormat{.kind = Kind::kF32}}) {
+    const Weight w = Source::random(format, n, k, 8).pack(executor);
+    const Weight* weights[] = {&w};
+    const Floats got = same_bits_everywhere(
+        {.x = x.data(), .m = m, .norm = norm, .weights = weights}, n);
+    const Floats a = normed(x, k, norm);
+    const Floats expected =
+        run({.x = a.data(), .m = m, .weights = weights},
+            n,
+            executor,
+            best_kernel_path());
+    // A norm that differs in its last bit may round an activation the other
+    // way: 2^-8 of one of 320 terms.
+    expect_near(got, expected, 0.02);
+  }
+}
+
+TEST(LinearFused, GatesTheFirstWeightsOutputByItsActivation) {
+  Executor executor(2);
+  const int64_t k = 128, n = 200, m = 19;
+  const Weight gate =
+      Source::random(codes(5, 32, false), n, k, 9).pack(executor);
+  const Weight up = Source::random(codes(4, 64, true), n, k, 10).pack(executor);
+  const auto x = test::random_values(m * k, 11);
+  const Weight* both[] = {&gate, &up};
+  const Floats plain =
+      run({.x = x.data(), .m = m, .weights = both},
+          2 * n,
+          executor,
+          best_kernel_path());
+  for (Gate kind : {Gate::kGeluTanh, Gate::kSilu}) {
+    const Floats got = same_bits_everywhere(
+        {.x = x.data(), .m = m, .weights = both, .gate = kind}, n);
+    Floats expected;
+    for (int64_t row = 0; row < m; ++row) {
+      for (int64_t i = 0; i < n; ++i) {
+        const double g = plain[static_cast<size_t>(row * 2 * n + i)];
+        const double u = plain[static_cast<size_t>(row * 2 * n + n + i)];
+        const double inner = 0.7978845608028654 * (g + 0.044715 * g * g * g);
+        const double act = kind == Gate::kSilu
+            ? g / (1.0 + std::exp(-g))
+            : 0.5 * g * (1.0 + std::tanh(inner));
+        expected.push_back(static_cast<float>(act * u));
+      }
+    }
+    expect_near(got, expected, 1e-4);
+  }
+}
+
+TEST(LinearFused, NormalisesOutputsThenAddsTheResidual) {
+  Executor executor(2);
+  const int64_t k = 64, m = 40;
+  for (int64_t n : {1, 64, 100, 640}) {
+    const Weight w =
+        Source::random(codes(8, 64, false), n, k, 12).pack(executor);
+    const Weight* weights[] = {&w};
+    const auto x = test::random_values(m * k, 13);
+    const auto residual = test::random_values(m * n, 14);
+    const auto scale = test::random_values(n, 15);
+    const RmsNorm norm{.weight = scale.data(), .eps = 1e-6f};
+    const Floats plain =
+        run({.x = x.data(), .m = m, .weights = weights},
+            n,
+            executor,
+            best_kernel_path());
+    const auto added = [&](Floats y) {
+      for (size_t i = 0; i < y.size(); ++i) {
+        y[i] += residual[i];
+      }
+      return y;
+    };
+    LinearJob job{.x = x.data(), .m = m, .weights = weights};
+    job.residual = residual.data();
+    expect_same_bits(same_bits_everywhere(job, n), added(plain), "residual");
+    job.post_norm = norm;
+    expect_near(
+        same_bits_everywhere(job, n), added(normed(plain, n, norm)), 1e-4);
+    job.residual = nullptr;
+    expect_near(same_bits_everywhere(job, n), normed(plain, n, norm), 1e-4);
+  }
+}
+
+TEST(LinearFused, KeepsARowsBitsAcrossThePassesOfALongBatch) {
+  Executor executor(2);
+  const int64_t k = 32, n = 70, m = 2048 + 33;
+  const Weight w = Source::random(codes(4, 32, true), n, k, 16).pack(executor);
+  const Weight* weights[] = {&w};
+  const auto x = test::random_values(m * k, 17);
+  const auto residual = test::random_values(m * n, 18);
+  LinearJob job{.x = x.data(), .m = m, .weights = weights};
+  job.residual = residual.data();
+  const Floats all = run(job, n, executor, best_kernel_path());
+  job.m = 40;
+  job.x += (m - 40) * k;
+  job.residual += (m - 40) * n;
+  const Floats last = run(job, n, executor, best_kernel_path());
+  EXPECT_EQ(
+      0,
+      std::memcmp(
+          last.data(), all.data() + (m - 40) * n, last.size() * sizeof(float)));
+}
+
+void expect_refused(const LinearJob& job) {
+  Executor executor(1);
+  try {
+    linear(job, executor, KernelPath::kPlain);
+    FAIL() << "was accepted";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
+    EXPECT_EQ(std::string(error.what()).rfind("[linear] expected ", 0), 0u)
+        << error.what();
+  }
+}
+
+TEST(LinearFused, RefusesJobsWhoseShapesDoNotFit) {
+  Executor executor(1);
+  const Weight a =
+      Source::random({.kind = Kind::kBf16}, 8, 32, 1).pack(executor);
+  const Weight b =
+      Source::random({.kind = Kind::kBf16}, 8, 64, 2).pack(executor);
+  const Weight c =
+      Source::random({.kind = Kind::kBf16}, 9, 32, 3).pack(executor);
+  const Floats x(64);
+  Floats y(64);
+  const Weight* one[] = {&a};
+  const Weight* other_k[] = {&a, &b};
+  const Weight* other_n[] = {&a, &c};
+  const Weight* null[] = {nullptr};
+  expect_refused({.x = x.data(), .m = 1, .y = y.data()});
+  expect_refused({.x = x.data(), .m = -1, .weights = one, .y = y.data()});
+  expect_refused({.x = x.data(), .m = 1, .weights = null, .y = y.data()});
+  expect_refused({.x = x.data(), .m = 1, .weights = other_k, .y = y.data()});
+  expect_refused({.m = 1, .weights = one, .y = y.data()});
+  expect_refused({.x = x.data(), .m = 1, .weights = one});
+  LinearJob gated{.x = x.data(), .m = 1, .weights = one, .y = y.data()};
+  gated.gate = Gate::kSilu;
+  expect_refused(gated);
+  gated.weights = other_n;
+  expect_refused(gated);
+  for (float value : y) {
+    EXPECT_EQ(value, 0.0f);
+  }
+  linear({.m = 0, .weights = one}, executor, KernelPath::kPlain);
+}
+
+} // namespace
+} // namespace holdfast::cpu
