@@ -23,6 +23,10 @@
 #include "holdfast/env/pages.h"
 #include "holdfast/kernels/cpu/attend.h"
 
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
 namespace {
 
 using namespace holdfast;
@@ -148,18 +152,36 @@ class Rows {
   std::vector<float> q_, k_, v_, out_;
 };
 
-uint64_t read_bytes(const std::byte* from, int64_t bytes) {
-  uint64_t sum[8] = {};
-  for (int64_t i = 0; i + 64 <= bytes; i += 64) {
-    __builtin_prefetch(from + i + 2048);
-    uint64_t words[8];
-    std::memcpy(words, from + i, 64);
-    for (int j = 0; j < 8; ++j) {
-      sum[j] ^= words[j];
+#if defined(__x86_64__)
+/// Adds up a plane in whole lines, fetching 2 KiB ahead.
+__attribute__((target("avx512f"))) uint64_t
+read_bytes(const std::byte* from, int64_t bytes) {
+  __m512i sum[4] = {};
+  for (int64_t i = 0; i + 256 <= bytes; i += 256) {
+    for (int j = 0; j < 4; ++j) {
+      _mm_prefetch(from + i + 64 * j + 2048, _MM_HINT_T0);
+      sum[j] = _mm512_add_epi64(sum[j], _mm512_loadu_si512(from + i + 64 * j));
     }
   }
-  return sum[0] ^ sum[1] ^ sum[2] ^ sum[3] ^ sum[4] ^ sum[5] ^ sum[6] ^ sum[7];
+  alignas(64) uint64_t words[4][8];
+  uint64_t total = 0;
+  for (int j = 0; j < 4; ++j) {
+    _mm512_store_si512(words[j], sum[j]);
+    total += words[j][0];
+  }
+  return total;
 }
+#else
+uint64_t read_bytes(const std::byte* from, int64_t bytes) {
+  uint64_t sum = 0;
+  for (int64_t i = 0; i + 8 <= bytes; i += 8) {
+    uint64_t word;
+    std::memcpy(&word, from + i, 8);
+    sum += word;
+  }
+  return sum;
+}
+#endif
 
 void read_all(const Rows& rows, Executor& team) {
   constexpr int64_t kImages = 8; // as many as a split has blocks
