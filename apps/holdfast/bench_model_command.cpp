@@ -284,7 +284,7 @@ void add_bench_model(CLI::App& bench, Action& action) {
   arguments->model.add_to(*command);
   const auto number =
       [&](const char* name, int64_t& value, const char* description) {
-        command->add_option(name, value, description)->type_name("N");
+        add_integer(*command, name, value, description);
       };
   number("--prompt", arguments->prompt, "Prompt tokens to time (default 512)");
   number("--gen", arguments->generate, "Decode steps to time (default 64)");

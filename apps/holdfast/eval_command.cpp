@@ -87,10 +87,11 @@ void add_eval(CLI::App& app, Action& action) {
   command->add_option("-f,--file", arguments->file, "The text")
       ->type_name("FILE")
       ->required();
-  command
-      ->add_option(
-          "--context", arguments->context, "Tokens of a window (default 512)")
-      ->type_name("N");
+  add_integer(
+      *command,
+      "--context",
+      arguments->context,
+      "Tokens of a window (default 512)");
   command->add_flag(
       "--json", arguments->json, "{ppl, nll, tokens, windows} on one line");
   command->footer(kExamples);

@@ -35,10 +35,11 @@ void add_sampling(CLI::App& command, SamplingOptions& sampling) {
       "--temp",
       sampling.temperature,
       "Temperature; 0: always the most likely token (default 0.8)");
-  command
-      .add_option(
-          "--top-k", sampling.top_k, "Keep the K most likely (default 0: all)")
-      ->type_name("K");
+  add_integer(
+      command,
+      "--top-k",
+      sampling.top_k,
+      "Keep the N most likely (default 0: all)");
   add_number(
       command,
       "--top-p",
@@ -71,32 +72,28 @@ void add_sampling(CLI::App& command, SamplingOptions& sampling) {
 void GenerateArguments::add_to(CLI::App& command) {
   model.add_to(command);
   prompts.add_to(command);
-  command
-      .add_option(
-          "-n,--max-tokens",
-          generate.max_tokens,
-          "Most tokens to generate for each prompt (default 128)")
-      ->type_name("N");
+  add_integer(
+      command,
+      "-n,--max-tokens",
+      generate.max_tokens,
+      "Most tokens to generate for each prompt (default 128)");
   add_sampling(command, generate.sampling);
-  command
-      .add_option(
-          "--seed",
-          seed,
-          "Of the random choices (default: a new one each time)")
-      ->type_name("N");
+  add_integer(
+      command,
+      "--seed",
+      seed,
+      "Of the random choices (default: a new one each time)");
   add_repeated(
       command,
       "--stop",
       generate.stops,
       "End a text before this string; may be repeated");
-  command
-      .add_option(
-          "--context",
-          generate.context,
-          "Most tokens of a prompt and its text (default: what the model was "
-          "made for)")
-      ->type_name("N")
-      ->check(CLI::PositiveNumber);
+  add_integer(
+      command,
+      "--context",
+      context,
+      "Most tokens of a prompt and its text (default: what the model was made "
+      "for)");
   command.add_flag(
       "--ignore-eos", generate.ignore_eos, "Go on where the model would end");
   command.add_flag(
@@ -104,12 +101,11 @@ void GenerateArguments::add_to(CLI::App& command) {
       special,
       "Control tokens in the prompt are read as those tokens, not as text");
   command.add_flag("--json", json, "One object a line for each prompt");
-  command
-      .add_option(
-          "--logprobs",
-          generate.logprobs,
-          "With --json: log-probabilities of the choice and the N most likely")
-      ->type_name("N");
+  add_integer(
+      command,
+      "--logprobs",
+      generate.logprobs,
+      "With --json: log-probabilities of the choice and the N most likely");
   command.add_flag("--verbose", verbose, "Say how the model runs");
   command.footer(kExamples);
 }
@@ -117,6 +113,11 @@ void GenerateArguments::add_to(CLI::App& command) {
 void GenerateArguments::complete() {
   model.validate();
   generate.chunk = model.chunk;
+  if (context.value_or(1) < 1) {
+    throw UserError(
+        "--context: expected at least 1, got " + std::to_string(*context));
+  }
+  generate.context = context.value_or(0);
   users([&] {
     generate.validate();
     StopFilter(generate.stops);

@@ -20,6 +20,7 @@ struct GenerateArguments {
   ModelOptions model;
   PromptOptions prompts;
   GenerateOptions generate;
+  std::optional<int64_t> context; // none: what the model was made for
   std::optional<uint64_t> seed;
   bool special = false; // control tokens in prompts are those tokens
   bool json = false;

@@ -96,12 +96,11 @@ CLI::Option* add_repeated(
 }
 
 void RuntimeOptions::add_to(CLI::App& command) {
-  command
-      .add_option(
-          "--threads",
-          threads,
-          "Threads to compute with (default: the cores this process may use)")
-      ->type_name("N");
+  add_integer(
+      command,
+      "--threads",
+      threads,
+      "Threads to compute with (default: the cores this process may use)");
   command
       .add_option(
           "--kernels",
@@ -135,20 +134,20 @@ void add_model_path(CLI::App& command, std::string& path) {
 void ModelOptions::add_to(CLI::App& command) {
   add_model_path(command, path);
   runtime.add_to(command);
-  command
-      .add_option(
-          "--chunk", chunk, "Most prompt tokens in one step (default 512)")
-      ->type_name("N");
+  add_integer(
+      command,
+      "--chunk",
+      chunk,
+      "Most prompt tokens in one step (default 512)");
   command
       .add_option(
           "--kv", state.kv, "Precision of the state: bf16 (default), f16, f32")
       ->type_name("NAME");
-  command
-      .add_option(
-          "--max-state-bytes",
-          max_state_bytes,
-          "Refuse to hold more state than this (default: no limit)")
-      ->type_name("N");
+  add_integer(
+      command,
+      "--max-state-bytes",
+      max_state_bytes,
+      "Refuse to hold more state than this (default: no limit)");
   command.add_flag(
       "--reference",
       state.reference_read,

@@ -5,6 +5,7 @@
 
 #pragma once
 
+#include <charconv>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -28,6 +29,35 @@ CLI::Option* add_repeated(
     const std::string& name,
     std::vector<std::string>& values,
     const std::string& description);
+
+/// A whole number, strictly read: no sign where the type has none, nothing
+/// behind it, nothing out of range.
+template <class T>
+CLI::Option* add_integer(
+    CLI::App& command,
+    const std::string& name,
+    T& value,
+    const std::string& description) {
+  return command
+      .add_option(
+          name,
+          [&value](const CLI::results_t& given) {
+            const std::string& text = given.front();
+            const char* end = text.data() + text.size();
+            if constexpr (requires { value.emplace(); }) {
+              typename T::value_type number = 0;
+              const auto [at, error] =
+                  std::from_chars(text.data(), end, number);
+              value = number;
+              return error == std::errc() && at == end;
+            } else {
+              const auto [at, error] = std::from_chars(text.data(), end, value);
+              return error == std::errc() && at == end;
+            }
+          },
+          description)
+      ->type_name("N");
+}
 
 struct RuntimeOptions {
   std::optional<int64_t> threads; // none: as many as this process may use

@@ -54,9 +54,9 @@ struct Generation {
 
 /// Called on the engine thread.
 struct GenerateHooks {
-  std::function<void(int64_t index, std::string_view text)> text;
+  std::function<void(int64_t index, std::string_view text)> text = {};
   /// Prompt tokens of all prompts.
-  std::function<void(int64_t done, int64_t total)> prefill;
+  std::function<void(int64_t done, int64_t total)> prefill = {};
   /// Set by anybody: the rows end after the step that runs.
   const std::atomic<bool>* interrupted = nullptr;
 };

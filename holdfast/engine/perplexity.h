@@ -29,7 +29,7 @@ struct PerplexityOptions {
   int64_t chunk = 512; // most tokens in one step
   KernelPath path = KernelPath::kPlain;
   /// After each window: what is known, and how many windows there are.
-  std::function<void(const Perplexity& so_far, int64_t windows)> progress;
+  std::function<void(const Perplexity& so_far, int64_t windows)> progress = {};
 };
 
 /// tokens: the whole text, BOS included. What fills no window is left out.
