@@ -82,6 +82,29 @@ double rope_scale(const ConfigReader& reader) {
   return factor == 0 ? 0 : 1.0 / factor;
 }
 
+void read_heads(ConfigReader& reader, ModelConfig& config) {
+  config.query_heads = reader.required_size("attention.head_count");
+  config.kv_heads = reader.size("attention.head_count_kv");
+  if (config.kv_heads == 0) {
+    config.kv_heads = config.query_heads;
+  }
+  if (config.kv_heads > 0 && config.query_heads % config.kv_heads != 0) {
+    throw reader.refusal(
+        "attention.head_count_kv",
+        "a divisor of attention.head_count",
+        std::to_string(config.kv_heads));
+  }
+  config.head_dim = reader.size("attention.key_length");
+  if (config.head_dim == 0 && config.query_heads > 0) {
+    config.head_dim = config.hidden / config.query_heads;
+  }
+  const int64_t values = reader.size("attention.value_length");
+  if (values != 0 && values != config.head_dim) {
+    throw reader.refusal(
+        "attention.value_length", "the length of keys", std::to_string(values));
+  }
+}
+
 int64_t vocabulary(const GgufFile& file) {
   if (const auto tokens = file.texts("tokenizer.ggml.tokens")) {
     return tokens->size();
@@ -115,26 +138,7 @@ GgufWeights::GgufWeights(
   config_.layers = reader.required_size("block_count");
   config_.hidden = reader.required_size("embedding_length");
   config_.ffn = reader.required_size("feed_forward_length");
-  config_.query_heads = reader.required_size("attention.head_count");
-  config_.kv_heads = reader.size("attention.head_count_kv");
-  if (config_.kv_heads == 0) {
-    config_.kv_heads = config_.query_heads;
-  }
-  config_.head_dim = reader.size("attention.key_length");
-  if (config_.head_dim == 0 && config_.query_heads > 0) {
-    config_.head_dim = config_.hidden / config_.query_heads;
-  }
-  if (const int64_t values = reader.size("attention.value_length");
-      values != 0 && values != config_.head_dim) {
-    throw reader.refusal(
-        "attention.value_length", "the length of keys", std::to_string(values));
-  }
-  if (config_.query_heads % std::max<int64_t>(config_.kv_heads, 1) != 0) {
-    throw reader.refusal(
-        "attention.head_count_kv",
-        "a divisor of attention.head_count",
-        std::to_string(config_.kv_heads));
-  }
+  read_heads(reader, config_);
   config_.vocab = vocabulary(file);
   config_.context = reader.size("context_length", int64_t{1} << 40);
   if (config_.context == 0) {

@@ -34,7 +34,6 @@ Sampler::Sampler(const SamplingOptions& options, int64_t vocab, KernelPath path)
   const auto blocks = static_cast<size_t>(ceil_div(vocab, cpu::kSampleBlock));
   maxima_.resize(blocks);
   sums_.resize(blocks);
-  found_.resize(static_cast<size_t>(vocab));
   weights_.resize(cpu::kSampleBlock);
 }
 
@@ -109,6 +108,7 @@ int32_t Sampler::first_maximum(std::span<const float> logits) const {
 }
 
 void Sampler::collect(std::span<const float> logits, float threshold) {
+  found_.resize(logits.size());
   const int64_t count =
       cpu::collect_at_least(logits, threshold, found_.data(), path_);
   candidates_.resize(static_cast<size_t>(count));
