@@ -111,10 +111,11 @@ void append_bf16_values(const AppendJob& job) {
     for (int64_t d = 0; d < job.dim; d += 16) {
       uint16_t* line = to + d * 32;
       if (tokens == 2) {
+        uint32_t pairs[16];
         for (int64_t n = 0; n < 16; ++n) {
-          line[2 * n] = halves[0][d + n];
-          line[2 * n + 1] = halves[1][d + n];
+          pairs[n] = halves[0][d + n] | uint32_t{halves[1][d + n]} << 16;
         }
+        std::memcpy(line, pairs, 64);
       } else {
         for (int64_t n = 0; n < 16; ++n) {
           line[2 * n + t % 2] = halves[0][d + n];

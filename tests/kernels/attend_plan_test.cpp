@@ -1,0 +1,107 @@
+// Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
+
+#include "holdfast/kernels/cpu/attend_plan.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+#include <set>
+#include <tuple>
+
+#include "holdfast/kernels/cpu/attend_kernels.h"
+
+namespace holdfast::cpu {
+namespace {
+
+AttentionSpec spec_of(int64_t query_heads, int64_t kv_heads, Visibility sees) {
+  return {
+      .query_heads = query_heads,
+      .kv_heads = kv_heads,
+      .key_dim = 64,
+      .value_dim = 64,
+      .visibility = sees,
+      .sink_logits = {}};
+}
+
+TEST(AttendPlan, GivesEachQueryRowToExactlyOneUnit) {
+  std::mt19937 random(1);
+  const auto below = [&](int64_t n) { return int64_t(random() % uint64_t(n)); };
+  for (int draw = 0; draw < 300; ++draw) {
+    const int64_t kv_heads = 1 + below(3);
+    const int64_t heads = 1 + below(9);
+    std::vector<RowSpan> rows(1 + below(4));
+    for (RowSpan& row : rows) {
+      row = {0, 1 + below(300), below(2000)};
+    }
+    const AttendPlan plan = plan_attend(
+        spec_of(heads * kv_heads, kv_heads, {below(2) * 100, below(80)}),
+        rows,
+        1 + static_cast<int>(below(4)));
+    std::map<std::pair<int64_t, int64_t>, int64_t> next; // [row, head]
+    for (const AttendUnit& unit : plan.units) {
+      int64_t& from = next[{unit.row, unit.kv_head}];
+      ASSERT_EQ(unit.first, from);
+      ASSERT_GE(unit.rows, 1);
+      ASSERT_LE(unit.rows, kUnitRows);
+      from += unit.rows;
+    }
+    for (size_t r = 0; r < rows.size(); ++r) {
+      for (int64_t head = 0; head < kv_heads; ++head) {
+        ASSERT_EQ((next[{r, head}]), rows[r].count * heads);
+      }
+    }
+  }
+}
+
+TEST(AttendPlan, GivesEachVisibleBlockOfAUnitToExactlyOneItem) {
+  std::mt19937 random(2);
+  const auto below = [&](int64_t n) { return int64_t(random() % uint64_t(n)); };
+  for (int draw = 0; draw < 300; ++draw) {
+    const std::vector<RowSpan> rows{
+        {0, 1 + below(40), below(9000)}, {0, 1, below(100)}};
+    const AttendPlan plan = plan_attend(
+        spec_of(4, 1, {below(2) * (1 + below(900)), below(1500)}), rows, 4);
+    std::map<int64_t, std::multiset<int64_t>> splits; // [unit]
+    for (const AttendItem& item : plan.items) {
+      const AttendUnit& unit = plan.units[item.unit];
+      for (int64_t i = 0; i < unit.splits(); ++i) {
+        if (item.split < 0 || item.split == i) {
+          splits[item.unit].insert(unit.split(i));
+        }
+      }
+    }
+    for (size_t u = 0; u < plan.units.size(); ++u) {
+      const VisibleBlocks& blocks = plan.units[u].blocks;
+      std::set<int64_t> expected;
+      for (int64_t b = 0; b < blocks.end; ++b) {
+        if (blocks.has(b)) {
+          expected.insert(b / kSplitBlocks);
+        }
+      }
+      ASSERT_EQ(
+          splits[u],
+          (std::multiset<int64_t>(expected.begin(), expected.end())));
+    }
+  }
+}
+
+TEST(AttendPlan, SharesOneDecodingRowAmongThreadsAndNotAmongOne) {
+  const std::vector<RowSpan> row{{0, 1, 32767}};
+  const AttentionSpec spec = spec_of(4, 1, {});
+  EXPECT_EQ(plan_attend(spec, row, 1).items.size(), 1u);
+  EXPECT_EQ(
+      plan_attend(spec, row, 2).items.size(),
+      static_cast<size_t>(512 / kSplitBlocks));
+}
+
+TEST(AttendPlan, PutsTheDearestItemsFirst) {
+  const std::vector<RowSpan> rows{{0, 500, 0}, {500, 1, 20000}, {501, 1, 3}};
+  const AttendPlan plan = plan_attend(spec_of(4, 2, {}), rows, 2);
+  for (size_t i = 1; i < plan.items.size(); ++i) {
+    EXPECT_GE(plan.items[i - 1].cost, plan.items[i].cost);
+  }
+}
+
+} // namespace
+} // namespace holdfast::cpu
