@@ -19,7 +19,7 @@ Examples:
   holdfast generate -m model.gguf -p "The capital of France is" -n 32 --temp 0
   holdfast generate -m model.gguf -p "One" -p "Two" --json
   holdfast generate -m model.gguf -f story.txt --top-p 0.95 --seed 7
-  printf 'def add(a, b):' | holdfast generate -m model.gguf --stop "\n\n")";
+  printf 'def add(a, b):' | holdfast generate -m model.gguf --stop END)";
 
 void add_number(
     CLI::App& command,

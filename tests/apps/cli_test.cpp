@@ -120,7 +120,8 @@ TEST(TokenizeCommand, PrintsIdsOnALineAndPiecesAsJson) {
   const Json object = Json::parse(json.out);
   std::string expected;
   for (const auto& id : object["ids"]) {
-    expected += (expected.empty() ? "" : " ") + id.dump();
+    expected += expected.empty() ? "" : " ";
+    expected += id.dump();
   }
   EXPECT_EQ(line.out, expected + "\n");
   EXPECT_EQ(object["pieces"], (Json{"<bos>", "hello"}));
