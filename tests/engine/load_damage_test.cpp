@@ -1,0 +1,72 @@
+// Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
+
+#include <exception>
+#include <random>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "tests/engine/engine_support.h"
+
+namespace holdfast {
+namespace {
+
+/// Loads a file of these bytes and generates; what is wrong must be an Error
+/// that names the file when it is found in loading. Returns whether it loaded.
+bool survives(const std::string& bytes) {
+  static const Runtime runtime{
+      std::make_shared<Executor>(1), best_kernel_path()};
+  const test::TemporaryFile file("engine_damaged.gguf", bytes);
+  std::optional<LoadedModel> loaded;
+  try {
+    loaded = load_model(file.path(), runtime);
+  } catch (const Error& error) {
+    const std::string text = error.what();
+    EXPECT_NE(text.find("engine_damaged.gguf"), std::string::npos) << text;
+    EXPECT_EQ(text.find('\n'), std::string::npos) << text;
+    return false;
+  }
+  try {
+    const auto state = make_state(*loaded, {});
+    Generator generator{
+        *loaded->model,
+        loaded->source.tokenizer,
+        loaded->source.end_tokens,
+        *state,
+        runtime};
+    GenerateOptions options;
+    options.max_tokens = 2;
+    generator.run({{4, 5, 6}}, options);
+  } catch (const Error&) {
+    // Such as logits that are no numbers.
+  }
+  return true;
+}
+
+TEST(LoadDamage, RefusesAFileCutAtEvery4KiB) {
+  const std::string whole = test::TinyModel().bytes();
+  ASSERT_TRUE(survives(whole));
+  for (size_t size = 0; size < whole.size(); size += 4096) {
+    EXPECT_FALSE(survives(whole.substr(0, size))) << size;
+  }
+  EXPECT_FALSE(survives(whole.substr(0, whole.size() - 1)));
+}
+
+TEST(LoadDamage, LoadsOrRefusesAHeaderWithFlippedBits) {
+  const test::TinyModel model;
+  const std::string whole = model.bytes();
+  const size_t header = model.image.header().size();
+  std::mt19937 random(17);
+  int refused = 0;
+  for (int round = 0; round < 200; ++round) {
+    std::string bytes = whole;
+    for (int flips = 0; flips <= round % 3; ++flips) {
+      bytes[random() % header] ^= static_cast<char>(1 << random() % 8);
+    }
+    refused += survives(bytes) ? 0 : 1;
+  }
+  EXPECT_GT(refused, 50);
+}
+
+} // namespace
+} // namespace holdfast
