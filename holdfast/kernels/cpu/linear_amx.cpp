@@ -12,6 +12,13 @@ struct Amx : VectorArch {
   using Tiles = AmxTiles;
   template <int kBits, bool kOffsets>
   using Expand = ExpandAmx<kBits, kOffsets>;
+
+  /// The instruction takes subnormals for zero; scaled activations are none.
+  static void store_bf16(V value, uint16_t* out) {
+    _mm256_storeu_si256(
+        reinterpret_cast<__m256i*>(out),
+        reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(value.v)));
+  }
 };
 
 constexpr LinearKernels kKernels = make_kernels<Amx>();

@@ -33,14 +33,15 @@ inline void tile_row(
     uint16_t* a) {
   using V = typename Arch::V;
   const V factor = V::set(kActivationScale);
-  for (int64_t s = 0; s < shape.steps; ++s) {
-    const int64_t chunk = s / shape.chunk_steps;
-    const int64_t tile =
-        m / 16 * chunk_length(shape, chunk) + (s - chunk * shape.chunk_steps);
+  const int64_t tile = shape.tile_rows * kStepK;
+  for (int64_t chunk = 0; chunk * shape.chunk_steps < shape.steps; ++chunk) {
+    const int64_t length = chunk_length(shape, chunk);
     uint16_t* out = a + activation_chunk(shape, chunk) +
-        (tile * shape.tile_rows + m % 16) * kStepK;
-    Arch::store_bf16(V::load(row + kStepK * s) * factor, out);
-    Arch::store_bf16(V::load(row + kStepK * s + 16) * factor, out + 16);
+        m / 16 * length * tile + m % 16 * kStepK;
+    for (int64_t s = 0; s < length; ++s, out += tile, row += kStepK) {
+      Arch::store_bf16(V::load(row) * factor, out);
+      Arch::store_bf16(V::load(row + 16) * factor, out + 16);
+    }
   }
 }
 
@@ -64,35 +65,35 @@ void prepare(const PrepareArgs& p) {
       continue;
     }
     const float* x = p.x + m * shape.k;
+    const auto bytes = static_cast<size_t>(shape.k) * sizeof(float);
+    const float* row = p.row;
     if (p.norm != nullptr) {
       rms_norm_row<V>(x, p.norm, p.eps, shape.k, p.row);
+    } else if (shape.k == padded) {
+      row = x;
     } else {
-      std::memcpy(p.row, x, static_cast<size_t>(shape.k) * sizeof(float));
+      std::memcpy(p.row, x, bytes);
     }
     if (p.f32 != nullptr) {
-      std::memcpy(
-          p.f32 + m * shape.k,
-          p.row,
-          static_cast<size_t>(shape.k) * sizeof(float));
+      std::memcpy(p.f32 + m * shape.k, row, bytes);
     }
     if (p.a != nullptr) {
-      tile_row<Arch>(p.row, shape, m, p.a);
+      tile_row<Arch>(row, shape, m, p.a);
     }
   }
 }
 
-template <class Arch>
-void finish(const FinishArgs& p) {
-  using V = typename Arch::V;
+template <class V, int kGate>
+inline void finish_rows(const FinishArgs& p) {
   for (int64_t r = 0; r < p.rows; ++r) {
     const int64_t row = r / 16 * 256 + r % 16 * 16;
     for (int64_t t = 0; 16 * t < p.columns; ++t) {
       const int64_t from = t * p.tiles * 256 + row;
       V y = V::load(p.sums + from) * V::set(p.factors[t / kPanelTiles]);
-      if (p.gate != 0) {
+      if constexpr (kGate != 0) {
         const V gated = V::load(p.gated_sums + from) *
             V::set(p.gated_factors[t / kPanelTiles]);
-        y = (p.gate == 1 ? gelu_tanh(y) : silu(y)) * gated;
+        y = (kGate == 1 ? gelu_tanh(y) : silu(y)) * gated;
       }
       const int64_t to = r * p.stride + 16 * t;
       const int64_t left = p.columns - 16 * t;
@@ -108,6 +109,18 @@ void finish(const FinishArgs& p) {
         y.store_n(p.y + to, left);
       }
     }
+  }
+}
+
+template <class Arch>
+void finish(const FinishArgs& p) {
+  using V = typename Arch::V;
+  if (p.gate == 0) {
+    finish_rows<V, 0>(p);
+  } else if (p.gate == 1) {
+    finish_rows<V, 1>(p);
+  } else {
+    finish_rows<V, 2>(p);
   }
 }
 
