@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "holdfast/base/status.h"
+#include "tests/code_of.h"
 
 namespace holdfast {
 namespace {
@@ -23,15 +23,6 @@ constexpr int64_t kLarge = 3 << 20; // more than a huge page
 
 std::vector<Bytes> kinds() {
   return {Bytes(kSmall), Bytes(kMiddle), Bytes(kLarge)};
-}
-
-ErrorCode code_of(const auto& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.code();
-  }
-  return ErrorCode::kOk;
 }
 
 bool is_zero(const BlockRef& block) {

@@ -7,22 +7,13 @@
 
 #include <vector>
 
-#include "holdfast/base/status.h"
 #include "holdfast/block/layout.h"
+#include "tests/code_of.h"
 
 namespace holdfast {
 namespace {
 
 using testing::ElementsAre;
-
-ErrorCode code_of(const auto& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.code();
-  }
-  return ErrorCode::kOk;
-}
 
 /// Stores a byte an element in one plane; refuses heads over 128.
 class Narrow : public Codec {

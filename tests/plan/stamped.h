@@ -9,23 +9,14 @@
 #include <string>
 #include <vector>
 
-#include "holdfast/base/status.h"
 #include "holdfast/block/layout.h"
 #include "holdfast/block/pool.h"
 #include "holdfast/plan/chains.h"
+#include "tests/code_of.h"
 
 namespace holdfast {
 
 inline constexpr int64_t kStampedImage = 4096;
-
-inline ErrorCode code_of(const auto& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.code();
-  }
-  return ErrorCode::kOk;
-}
 
 inline uint64_t stamp_in(const std::byte* image, int64_t position) {
   uint64_t result = 0;

@@ -7,21 +7,12 @@
 
 #include <vector>
 
-#include "holdfast/base/status.h"
+#include "tests/code_of.h"
 
 namespace holdfast {
 namespace {
 
 using testing::ElementsAre;
-
-ErrorCode code_of(const auto& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.code();
-  }
-  return ErrorCode::kOk;
-}
 
 TEST(Batch, KeepsRowsInTheOrderTheyCame) {
   Batch batch;

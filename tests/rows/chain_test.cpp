@@ -9,19 +9,10 @@
 #include <type_traits>
 #include <vector>
 
-#include "holdfast/base/status.h"
+#include "tests/code_of.h"
 
 namespace holdfast {
 namespace {
-
-ErrorCode code_of(const auto& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.code();
-  }
-  return ErrorCode::kOk;
-}
 
 void feed(Chain& chain, int64_t count) {
   chain.append(count);
