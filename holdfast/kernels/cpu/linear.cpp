@@ -11,7 +11,7 @@
 
 #include "holdfast/base/bits.h"
 #include "holdfast/base/check.h"
-#include "holdfast/kernels/cpu/linear_kernels.h"
+#include "holdfast/kernels/cpu/linear_dispatch.h"
 #include "holdfast/kernels/cpu/linear_scratch.h"
 
 namespace holdfast::cpu {
@@ -20,46 +20,16 @@ namespace {
 
 constexpr int64_t kStreamRows = 16; // up to here one row tile, one pass
 constexpr int64_t kPassRows = 2048; // bounds the scratch memory of a job
-constexpr int64_t kBlockTiles = 32; // 512 rows share an expanded slab
-// Panels of an item. Where a block's activations fit in half of L2 they stay
-// there, and few sums leave them room; else they come from L3 once an item.
-constexpr int64_t kSmallBlockPanels = 2;
-constexpr int64_t kBlockPanels = 8;
-constexpr int64_t kSmallK = 1024;
+constexpr int64_t kMostBlockTiles = 32; // 512 rows share an expanded slab
+constexpr int64_t kLeastBlockTiles = 16;
+// A block of activations that fits in half of L2 stays there while its items,
+// of few panels, take turns; for longer K it comes from L3 once an item.
+constexpr int64_t kBlockValues = 512 * 1024;
+constexpr int64_t kBlockPanels = 2;
+constexpr int64_t kLongBlockPanels = 8;
 constexpr int64_t kStreamPanels = kMaxPanels;
 constexpr int64_t kItemsPerWorker =
     4; // so that no worker waits long at the end
-
-const LinearKernels& kernels_of(KernelPath path) {
-  if (path < best_kernel_path()) {
-    throw Error(
-        ErrorCode::kUnsupported,
-        std::string("[linear] expected a path of this processor, got ") +
-            name(path));
-  }
-#if defined(__x86_64__)
-  if (path == KernelPath::kAmx) {
-    return linear_kernels_amx();
-  }
-  if (path == KernelPath::kAvx512) {
-    return linear_kernels_avx512();
-  }
-#endif
-  return linear_kernels_plain();
-}
-
-const ProductKernels&
-products_of(const LinearKernels& kernels, const WeightFormat& format) {
-  switch (format.kind) {
-    case WeightFormat::Kind::kF32:
-      return kernels.f32;
-    case WeightFormat::Kind::kBf16:
-      return kernels.bf16;
-    case WeightFormat::Kind::kCodes:
-      break;
-  }
-  return kernels.codes[format.bits][format.offsets ? 1 : 0];
-}
 
 void check(const LinearJob& job) {
   const auto require = [](bool condition, const std::string& text) {
@@ -125,8 +95,12 @@ class Pass {
     shape_.rows = job.m;
     shape_.k = job.weights[0]->k();
     shape_.steps = ceil_div(shape_.k, int64_t{kStepK}); // of every format
+    shape_.chunk_steps =
+        shape_.steps % kMaxChunkSteps == 0 ? kMaxChunkSteps : kChunkSteps;
     shape_.tile_rows = std::min<int64_t>(job.m, 16);
     shape_.row_tiles = ceil_div(job.m, int64_t{16});
+    block_tiles_ = std::clamp(
+        kBlockValues / (16 * shape_.k), kLeastBlockTiles, kMostBlockTiles);
     make_groups();
     make_scratch();
   }
@@ -142,10 +116,11 @@ class Pass {
     for (size_t i = 0; i < weights; ++i) {
       panels += job_.weights[i]->layout().panels;
     }
-    const int64_t blocks = ceil_div(shape_.row_tiles, kBlockTiles);
+    const int64_t blocks = ceil_div(shape_.row_tiles, block_tiles_);
     const int64_t workers = executor_.threads();
-    const int64_t block =
-        shape_.k <= kSmallK ? kSmallBlockPanels : kBlockPanels;
+    const int64_t block = block_tiles_ * 16 * shape_.k <= kBlockValues
+        ? kBlockPanels
+        : kLongBlockPanels;
     const int64_t most = (stream_ ? kStreamPanels : block) / (gated_ ? 2 : 1);
     group_panels_ = std::clamp<int64_t>(
         panels * blocks / (workers * kItemsPerWorker), 1, most);
@@ -167,7 +142,7 @@ class Pass {
     const int64_t a =
         shape_.row_tiles * shape_.tile_rows * shape_.steps * kStepK;
     const int64_t f32 = shape_.rows * shape_.k;
-    const int64_t tiles = std::min(shape_.row_tiles, kBlockTiles);
+    const int64_t tiles = std::min(shape_.row_tiles, block_tiles_);
     const int64_t sums =
         group_panels_ * (gated_ ? 2 : 1) * kPanelTiles * tiles * 256;
     workers_.resize(static_cast<size_t>(executor_.threads()));
@@ -244,11 +219,11 @@ class Pass {
           kernels_.prepare(args);
         });
     const auto groups = static_cast<int64_t>(groups_.size());
-    const int64_t blocks = ceil_div(shape_.row_tiles, kBlockTiles);
+    const int64_t blocks = ceil_div(shape_.row_tiles, block_tiles_);
     executor_.for_each(groups * blocks, [&](int64_t item, int worker) {
       multiply(
           groups_[static_cast<size_t>(item % groups)],
-          item / groups * kBlockTiles,
+          item / groups * block_tiles_,
           of(worker));
     });
     if (job_.post_norm.weight != nullptr) {
@@ -268,7 +243,7 @@ class Pass {
         .a = stream_ ? worker.a : a_,
         .f32 = stream_ ? worker.f32 : f32_,
         .first_tile = first_tile,
-        .tiles = std::min(kBlockTiles, shape_.row_tiles - first_tile),
+        .tiles = std::min(block_tiles_, shape_.row_tiles - first_tile),
         .panels = group.count,
         .slab = worker.slab,
         .sums = worker.sums};
@@ -312,8 +287,8 @@ class Pass {
          .gated_sums = gated,
          .gated_factors = gated_factors,
          .gate = static_cast<int>(job_.gate), // 0, 1, 2
-         .tiles = std::min(kBlockTiles, shape_.row_tiles - first_tile),
-         .rows = std::min(kBlockTiles * 16, shape_.rows - first_row),
+         .tiles = std::min(block_tiles_, shape_.row_tiles - first_tile),
+         .rows = std::min(block_tiles_ * 16, shape_.rows - first_row),
          .columns = std::min(
              group.count * kPanelColumns,
              group.weight->n() - group.first * kPanelColumns),
@@ -364,6 +339,7 @@ class Pass {
   bool needs_tiles_ = false;
   int64_t width_ = 0; // of y
   int64_t group_panels_ = 1;
+  int64_t block_tiles_ = 1; // row tiles of an item
   ActivationShape shape_;
   std::vector<Group> groups_;
   std::vector<WorkerScratch> workers_;
@@ -375,7 +351,7 @@ class Pass {
 
 void linear(const LinearJob& job, Executor& executor, KernelPath path) {
   check(job);
-  const LinearKernels& kernels = kernels_of(path);
+  const LinearKernels& kernels = linear_kernels(path);
   int64_t width = 0;
   for (const Weight* weight : job.weights) {
     width += weight->n();

@@ -18,7 +18,8 @@
 namespace holdfast::cpu {
 
 constexpr float kActivationScale = 0x1p96f;
-constexpr int kMaxChunkSteps = 8; // 256 k: two tile columns fit in L1
+constexpr int kChunkSteps = 8; // 256 k: a slab of two tile columns stays in L1
+constexpr int kMaxChunkSteps = 10; // where that divides K without a rest
 
 struct ActivationShape {
   int64_t rows = 0; // M
@@ -26,7 +27,7 @@ struct ActivationShape {
   int64_t steps = 0; // padded K / 32
   int64_t tile_rows = 16; // rows of a tile in memory: min(M, 16)
   int64_t row_tiles = 1;
-  int64_t chunk_steps = kMaxChunkSteps;
+  int64_t chunk_steps = kChunkSteps;
 };
 
 /// Rows [first_tile * 16, ...) of `tiles` row tiles of x into A tiles, or,

@@ -1,0 +1,42 @@
+// Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
+
+#include "holdfast/kernels/cpu/linear_dispatch.h"
+
+#include <string>
+
+#include "holdfast/base/check.h"
+
+namespace holdfast::cpu {
+
+const LinearKernels& linear_kernels(KernelPath path) {
+  if (path < best_kernel_path()) {
+    throw Error(
+        ErrorCode::kUnsupported,
+        std::string("[linear] expected a path of this processor, got ") +
+            name(path));
+  }
+#if defined(__x86_64__)
+  if (path == KernelPath::kAmx) {
+    return linear_kernels_amx();
+  }
+  if (path == KernelPath::kAvx512) {
+    return linear_kernels_avx512();
+  }
+#endif
+  return linear_kernels_plain();
+}
+
+const ProductKernels&
+products_of(const LinearKernels& kernels, const WeightFormat& format) {
+  switch (format.kind) {
+    case WeightFormat::Kind::kF32:
+      return kernels.f32;
+    case WeightFormat::Kind::kBf16:
+      return kernels.bf16;
+    case WeightFormat::Kind::kCodes:
+      break;
+  }
+  return kernels.codes[format.bits][format.offsets ? 1 : 0];
+}
+
+} // namespace holdfast::cpu
