@@ -44,10 +44,10 @@ class AttendPrimitive : public mx::UnaryPrimitive {
         .out = out.data<float>()};
     mx::cpu::get_command_encoder(stream()).dispatch(
         [job, layer = layer_, run = run_] {
-          run->require_live();
-          cpu::append_and_attend(
-              job, *layer->runtime.executor, layer->runtime.path);
-          run->finish(layer->layer);
+          run->work(layer->layer, [&] {
+            cpu::append_and_attend(
+                job, *layer->runtime.executor, layer->runtime.path);
+          });
         });
   }
 

@@ -2,6 +2,8 @@
 
 #include <cmath>
 #include <limits>
+#include <optional>
+#include <vector>
 
 #include "mlx/backend/cpu/encoder.h"
 #include "mlx/fast.h"
@@ -112,11 +114,11 @@ class AppendDecodePrimitive : public mx::Primitive {
          values = outputs[1].data<float>(),
          layer = layer_,
          run = run_] {
-          run->require_live();
-          append_and_decode(*layer, run->plan(), ChannelRole::kKeys, k, keys);
-          append_and_decode(
-              *layer, run->plan(), ChannelRole::kValues, v, values);
-          run->finish(layer->layer);
+          run->work(layer->layer, [&] {
+            append_and_decode(*layer, run->plan(), ChannelRole::kKeys, k, keys);
+            append_and_decode(
+                *layer, run->plan(), ChannelRole::kValues, v, values);
+          });
         });
   }
 

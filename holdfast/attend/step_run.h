@@ -2,14 +2,18 @@
 //
 // What a step's primitives check while they run. A graph may be evaluated late,
 // after its step has ended: then it must throw, not write into a newer step.
+// And it may be evaluated again after a failure: what has failed stays so.
 //
-// Threads: the engine thread ends a run; the stream's thread checks it.
+// Threads: the stream's thread works; the engine thread ends a run, and waits
+// for the layer at work.
 
 #pragma once
 
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <mutex>
+#include <utility>
 #include <vector>
 
 #include "holdfast/base/check.h"
@@ -25,27 +29,45 @@ class StepRun {
   const StepPlan& plan() const {
     return *plan_;
   }
-  /// Throws kStale after end().
+  /// Throws kStale after end(), or once a layer has failed.
   void require_live() const {
     expect(
-        live_.load(),
+        !ended_.load(),
         "[step] expected an array of the open step, got one of an ended step",
         ErrorCode::kStale);
+    expect(
+        !failed_.load(),
+        "[step] expected a step of which no layer failed, got one that failed",
+        ErrorCode::kStale);
   }
-  /// A layer's keys and values are all written, and its output is.
-  void finish(int64_t layer) {
+  /// A layer's task: runs `task`, which writes its keys, values and output.
+  /// Throws what it throws, and as require_live(); then the layer has failed.
+  void work(int64_t layer, const auto& task) {
+    const std::lock_guard lock(at_work_);
+    require_live();
+    try {
+      task();
+    } catch (...) {
+      failed_.store(true);
+      throw;
+    }
     done_[layer].store(true);
   }
+  /// A layer's keys and values are all written, and its output is.
   bool finished(int64_t layer) const {
     return done_[layer].load();
   }
+  /// From here on no task uses the step's blocks.
   void end() {
-    live_.store(false);
+    const std::lock_guard lock(at_work_);
+    ended_.store(true);
   }
 
  private:
   const std::shared_ptr<const StepPlan> plan_;
-  std::atomic<bool> live_{true};
+  std::mutex at_work_; // tasks of one stream never meet: uncontended
+  std::atomic<bool> failed_{false};
+  std::atomic<bool> ended_{false};
   std::vector<std::atomic<bool>> done_;
 };
 

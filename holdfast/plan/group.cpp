@@ -30,8 +30,16 @@ void require_sound(const LayerState& layer, size_t index) {
         "codecs, got something else in layer " +
             std::to_string(index));
   }
-  layer.keys->supports(ChannelRole::kKeys, spec.key_dim).check();
-  layer.values->supports(ChannelRole::kValues, spec.value_dim).check();
+  for (const Status& status :
+       {layer.keys->supports(ChannelRole::kKeys, spec.key_dim),
+        layer.values->supports(ChannelRole::kValues, spec.value_dim)}) {
+    if (!status.ok()) {
+      throw Error(
+          status.code(),
+          "[groups] expected codecs that fit layer " + std::to_string(index) +
+              ", got one that does not: " + status.text());
+    }
+  }
 }
 
 /// Without a window everything is kept, sinks or not.

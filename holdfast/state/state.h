@@ -34,7 +34,9 @@ struct StateOptions {
 
 class State {
  public:
-  /// Throws kUnsupported where no read covers a layer, naming layer and reason.
+  /// Throws kUnsupported where no codec or read covers a layer, naming layer and
+  /// reason. Its stream is a thread of MLX's, which stays until the process
+  /// ends.
   explicit State(StateOptions options);
   ~State();
   State(const State&) = delete;

@@ -31,7 +31,8 @@ struct State::Impl {
 struct Step::Impl {
   Impl(std::shared_ptr<State::Impl> of, std::span<const RowAppend> rows);
 
-  /// Waits for tasks already started, so that none writes after the end.
+  /// Waits for the task at work, so that none writes after the end, and drops
+  /// what tasks of this step failed with.
   void settle() noexcept;
   void require_open() const;
 

@@ -2,6 +2,9 @@
 
 #include "holdfast/state/step.h"
 
+#include <exception>
+#include <string>
+
 #include "mlx/transforms.h"
 
 #include "holdfast/state/state_impl.h"
@@ -11,6 +14,8 @@ namespace holdfast {
 namespace {
 
 namespace mx = mlx::core;
+
+constexpr int kMostFailures = 1 << 16; // more than a step has tasks
 
 // Throws unless `array` is [tokens, heads, dim] f32.
 void require_shape(
@@ -51,10 +56,15 @@ Step::Impl::Impl(
 
 void Step::Impl::settle() noexcept {
   run->end();
-  try {
-    mx::synchronize(state->stream);
-  } catch (...) {
-    // The failure of a task that belongs to this ended step; eval told it.
+  // MLX keeps a task's failure until the stream is used again. Left there, it
+  // would fail the next step; eval has told the first of them.
+  for (int failures = 0; failures < kMostFailures; ++failures) {
+    try {
+      mx::synchronize(state->stream);
+      return;
+    } catch (const std::exception&) {
+      continue; // there may be one a task
+    }
   }
 }
 
@@ -120,6 +130,7 @@ mx::array Step::attend(
 void Step::commit(std::span<const int64_t> accepted) {
   impl_->require_open();
   try {
+    impl_->run->require_live();
     if (impl_->last) {
       mx::eval({*impl_->last});
     }

@@ -1,0 +1,181 @@
+// Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
+
+#include <atomic>
+#include <limits>
+#include <optional>
+#include <stdexcept>
+
+#include "tests/state/layers.h"
+
+namespace holdfast {
+namespace {
+
+using namespace test;
+
+constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
+
+// Stores f32 through the codec of that name, but throws in the calls of encode
+// that it is told. No kernel reads it.
+class Failing : public Codec {
+ public:
+  std::string name() const override {
+    return "failing";
+  }
+  std::string id() const override {
+    return "test.failing";
+  }
+  Status supports(ChannelRole role, int64_t head_dim) const override {
+    return f32_.supports(role, head_dim);
+  }
+  std::vector<PlaneSpec> planes(ChannelRole role, int64_t dim) const override {
+    return f32_.planes(role, dim);
+  }
+  void encode(
+      ChannelRole role,
+      std::span<const float> vector,
+      int64_t slot,
+      std::span<std::byte* const> planes) const override {
+    const int64_t call = calls_++;
+    if (call >= first_ && call < end_) {
+      throw std::runtime_error("the codec failed");
+    }
+    f32_.encode(role, vector, slot, planes);
+  }
+  void decode(
+      ChannelRole role,
+      std::span<const std::byte* const> planes,
+      int64_t slot,
+      std::span<float> vector) const override {
+    f32_.decode(role, planes, slot, vector);
+  }
+
+  // Counts from here on; the calls [first, end) throw.
+  void fail(int64_t first, int64_t end) {
+    calls_ = 0;
+    first_ = first;
+    end_ = end;
+  }
+
+ private:
+  const Codec& f32_ = *find_codec("f32").value();
+  mutable std::atomic<int64_t> calls_{0};
+  std::atomic<int64_t> first_{kNever};
+  std::atomic<int64_t> end_{kNever};
+};
+
+// How a step meets the failure.
+enum class Way { kEvaluated, kCommitted, kCaughtThenCommitted };
+
+void fail_a_step(State& state, RowId row, const Sequence& sequence, Way way) {
+  const RowAppend append{row, 10};
+  Step step = state.begin({&append, 1});
+  const std::vector<Part> parts{{&sequence, 70, 10}};
+  switch (way) {
+    case Way::kEvaluated:
+      EXPECT_THROW(run_layers(step, parts), std::exception);
+      return; // the step's end rolls it back
+    case Way::kCommitted:
+      attend_layers(step, parts);
+      EXPECT_THROW(step.commit_all(), std::exception);
+      break;
+    case Way::kCaughtThenCommitted:
+      EXPECT_THROW(run_layers(step, parts), std::exception);
+      expect_error(ErrorCode::kStale, [&] { step.commit_all(); });
+      break;
+  }
+  expect_error(ErrorCode::kStale, [&] { step.commit_all(); });
+}
+
+TEST(Failure, InsideALayerLeavesTheRowsAsTheyWereAndUsable) {
+  const Sequence sequence(80, 21);
+  const Sequence wrong(80, 22);
+  Failing codec;
+  StateOptions with_codec = options();
+  with_codec.keys = with_codec.values = &codec;
+  State state(with_codec);
+  const auto want = run_alone(state, sequence, {70, 10});
+  const RowId row = state.add_row();
+  append_to(state, row, {&sequence, 0, 70});
+  const Bytes before = state.bytes();
+  // 10 tokens of 2 heads: each layer encodes 20 keys, then 20 values.
+  for (const int64_t first : {0, 7, 25, 40, 79, 119}) {
+    for (const int64_t end : {first + 1, kNever}) {
+      for (const Way way :
+           {Way::kEvaluated, Way::kCommitted, Way::kCaughtThenCommitted}) {
+        codec.fail(first, end);
+        fail_a_step(state, row, wrong, way);
+        codec.fail(kNever, kNever);
+        ASSERT_EQ(state.length(row), Position(70));
+        ASSERT_EQ(state.bytes(), before);
+        const RowId fork = state.fork_row(row);
+        const auto got = append_to(state, fork, {&sequence, 70, 10});
+        ASSERT_TRUE(
+            std::equal(got.begin(), got.end(), want.end() - std::ssize(got)))
+            << "from call " << first << " on, way " << static_cast<int>(way);
+        state.remove_row(fork);
+      }
+    }
+  }
+}
+
+TEST(Failure, LeavesOtherStatesAlone) {
+  const Sequence sequence(80, 23);
+  Failing codec;
+  StateOptions with_codec = options();
+  with_codec.keys = with_codec.values = &codec;
+  State failing(with_codec);
+  State other(options());
+  const RowId row = failing.add_row();
+  append_to(failing, row, {&sequence, 0, 70});
+  const auto want = run_alone(other, sequence, {80});
+  codec.fail(0, kNever);
+  fail_a_step(failing, row, sequence, Way::kCommitted);
+  EXPECT_TRUE(same_bits(run_alone(other, sequence, {80}), want));
+}
+
+TEST(Failure, ReadsACodecWithoutAKernelThroughTheReferenceAndSaysWhy) {
+  Failing codec;
+  StateOptions with_codec = options();
+  with_codec.keys = with_codec.values = &codec;
+  const std::string text = State(with_codec).explain();
+  for (int layer = 0; layer < 3; ++layer) {
+    const std::string line = "layer " + std::to_string(layer) +
+        ": reference.1; not blocks.1: [append_and_attend] expected a dense "
+        "codec (f32, f16, bf16), got failing\n";
+    EXPECT_NE(text.find(line), std::string::npos) << text;
+  }
+}
+
+TEST(Lifetime, AStepKeepsWhatItNeedsOfAStateThatIsGone) {
+  const Sequence sequence(80, 24);
+  std::optional<State> state(std::in_place, options());
+  const auto want = run_alone(*state, sequence, {80});
+  const RowAppend append{state->add_row(), 80};
+  Step step = state->begin({&append, 1});
+  auto out = attend_layers(step, {{&sequence, 0, 80}});
+  state.reset();
+  mx::eval({out});
+  step.commit_all();
+  EXPECT_TRUE(same_bits(values_of(out), want));
+}
+
+TEST(Lifetime, ArraysOfAStateAndAStepThatAreGoneRefuseToBeEvaluated) {
+  const Sequence sequence(80, 25);
+  for (const bool state_first : {false, true}) {
+    std::optional<State> state(std::in_place, options());
+    const RowAppend append{state->add_row(), 80};
+    std::optional<Step> step(state->begin({&append, 1}));
+    auto out = attend_layers(*step, {{&sequence, 0, 80}});
+    if (state_first) {
+      state.reset();
+      step.reset();
+    } else {
+      step.reset();
+      state.reset();
+    }
+    expect_error(ErrorCode::kStale, [&] { mx::eval({out}); });
+  }
+}
+
+} // namespace
+} // namespace holdfast
