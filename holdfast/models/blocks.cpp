@@ -2,7 +2,13 @@
 
 #include "holdfast/models/blocks.h"
 
+#include <iterator>
+#include <optional>
+#include <utility>
+
 #include "mlx/ops.h"
+
+#include "holdfast/base/status.h"
 
 namespace holdfast {
 
@@ -111,6 +117,28 @@ mx::array run_decoder_layer(
   const auto h = cpu::linear(layer.output, flat, x, place);
   const auto gated = cpu::linear(layer.gate_up, h, std::nullopt, place);
   return cpu::linear(layer.down, gated, h, place);
+}
+
+mx::array take_rows(
+    const mx::array& x,
+    std::span<const int32_t> rows,
+    const cpu::Place& place) {
+  bool all = std::ssize(rows) == x.shape(0);
+  for (size_t i = 0; i < rows.size(); ++i) {
+    if (rows[i] < 0 || rows[i] >= x.shape(0)) {
+      throw Error(
+          ErrorCode::kInvalidArgument,
+          "[model] expected outputs of tokens below " +
+              std::to_string(x.shape(0)) + ", got " + std::to_string(rows[i]));
+    }
+    all = all && static_cast<size_t>(rows[i]) == i;
+  }
+  if (all) {
+    return x;
+  }
+  const mx::array indices(
+      rows.data(), mx::Shape{static_cast<int>(rows.size())}, mx::int32);
+  return mx::take(x, indices, 0, place.stream);
 }
 
 Bytes weight_bytes(const DecoderLayer& layer) {

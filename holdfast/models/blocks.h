@@ -6,7 +6,9 @@
 
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "mlx/array.h"
@@ -52,6 +54,12 @@ mlx::core::array run_decoder_layer(
     LayerIndex index,
     const mlx::core::array& x,
     Step& step,
+    const cpu::Place& place);
+
+/// The given rows of x [T, n], each in [0, T): [R, n]. Throws kInvalidArgument.
+mlx::core::array take_rows(
+    const mlx::core::array& x,
+    std::span<const int32_t> rows,
     const cpu::Place& place);
 
 /// The bytes of all weights of a layer.

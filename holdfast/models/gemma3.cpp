@@ -3,8 +3,8 @@
 #include "holdfast/models/gemma3.h"
 
 #include <cmath>
-
-#include "mlx/ops.h"
+#include <string>
+#include <utility>
 
 #include "holdfast/base/bits.h"
 #include "holdfast/base/check.h"
@@ -20,6 +20,9 @@ namespace mx = mlx::core;
 // layers rotate with base 10 000.
 constexpr int64_t kPattern = 6;
 constexpr double kLocalRopeBase = 10000.0;
+// Scores are scaled by 1 / sqrt(head size), in the family's largest model (27B,
+// told by its layers) by 1 / sqrt(hidden / query heads). No file says so.
+constexpr int64_t kLayersOfLargest = 62;
 
 ModelConfig complete(ModelConfig config) {
   if (config.rope_base_local == 0) {
@@ -69,6 +72,9 @@ class Gemma3 : public Model {
   }
 
   std::vector<AttentionSpec> layers() const override {
+    const int64_t width = config_.layers == kLayersOfLargest
+        ? config_.hidden / config_.query_heads
+        : config_.head_dim;
     std::vector<AttentionSpec> specs;
     for (int64_t i = 0; i < config_.layers; ++i) {
       specs.push_back(
@@ -76,7 +82,7 @@ class Gemma3 : public Model {
            .kv_heads = config_.kv_heads,
            .key_dim = config_.head_dim,
            .value_dim = config_.head_dim,
-           .scale = 1.0f / std::sqrt(static_cast<float>(config_.head_dim)),
+           .scale = 1.0f / std::sqrt(static_cast<float>(width)),
            .softcap = 0.0f,
            .visibility = {.window = is_sliding(i) ? config_.window : 0},
            .sink_logits = {}});
@@ -116,14 +122,8 @@ class Gemma3 : public Model {
     if (outputs.empty()) {
       return std::nullopt;
     }
-    if (outputs.size() != tokens.size()) {
-      const mx::array rows(
-          outputs.data(),
-          mx::Shape{static_cast<int>(outputs.size())},
-          mx::int32);
-      x = mx::take(x, rows, 0, place.stream);
-    }
-    return cpu::linear(output_, x, std::nullopt, place);
+    return cpu::linear(
+        output_, take_rows(x, outputs, place), std::nullopt, place);
   }
 
  private:

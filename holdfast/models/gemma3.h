@@ -3,7 +3,7 @@
 // gemma3 (text): sliding layers with every sixth full, two rope bases, norms on
 // queries and keys, norms before and after each half of a layer, tied output.
 // Source: the family's published configuration; mlx-lm's gemma3_text is the
-// oracle.
+// oracle. Engine thread.
 
 #pragma once
 

@@ -2,7 +2,7 @@
 //
 // What a model asks of a file: its configuration and its tensors by name, in
 // the kernels' form. Implemented by the engine, one per file format, so that a
-// family knows no file format and a reader knows no model.
+// family knows no file format and a reader knows no model. One thread.
 //
 // Errors: a missing or misshapen tensor throws Error with a line that names
 // file, tensor, and what was expected.
