@@ -29,7 +29,8 @@ class SplitHeadsPrimitive : public mx::Primitive {
   void eval_cpu(
       const std::vector<mx::array>& inputs,
       std::vector<mx::array>& outputs) override {
-    require_f32(inputs[0], "split_heads");
+    require_contiguous(inputs[0], "split_heads");
+    require_contiguous(inputs[1], "split_heads");
     for (auto& output : outputs) {
       allocate_output(output);
     }
@@ -80,6 +81,7 @@ class EmbedPrimitive : public mx::UnaryPrimitive {
         runtime_(place.runtime) {}
 
   void eval_cpu(const std::vector<mx::array>& inputs, mx::array& out) override {
+    require_contiguous(inputs[0], "embed");
     allocate_output(out);
     const std::span<const int32_t> ids(
         inputs[0].data<int32_t>(), inputs[0].size());
@@ -116,8 +118,9 @@ std::array<mx::array, 3> split_heads(
     const Place& place) {
   const int64_t heads = layer->query_heads + 2 * layer->kv_heads;
   expect(
-      qkv.ndim() == 2 && qkv.shape(1) == heads * layer->head_dim,
-      "[split_heads] expected qkv [T, (Hq + 2 Hkv) * D]");
+      qkv.dtype() == mx::float32 && qkv.ndim() == 2 &&
+          qkv.shape(1) == heads * layer->head_dim,
+      "[split_heads] expected qkv [T, (Hq + 2 Hkv) * D] float32");
   expect(
       positions.dtype() == mx::int32 && positions.ndim() == 1 &&
           positions.shape(0) == qkv.shape(0),

@@ -5,7 +5,7 @@
 // are f32 and row-contiguous.
 //
 // Threads: the engine thread. Errors: shapes are refused when the operation is
-// built, naming what was expected.
+// built, naming what was expected; strided inputs when it is evaluated.
 
 #pragma once
 

@@ -14,7 +14,10 @@ namespace holdfast::cpu {
 /// Gives `out` memory for its shape and dtype, row-contiguous.
 void allocate_output(mlx::core::array& out);
 
-/// Throws Error unless `array` is row-contiguous f32. `where` names the caller.
+/// Throws kInvalidArgument unless the evaluated `array` is row-contiguous.
+/// `where` names the caller.
+void require_contiguous(const mlx::core::array& array, const char* where);
+/// The same, and for other than f32.
 void require_f32(const mlx::core::array& array, const char* where);
 
 } // namespace holdfast::cpu

@@ -2,11 +2,13 @@
 
 #include "holdfast/kernels/cpu/output.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdlib>
 #include <mutex>
 #include <new>
+#include <string>
 #include <vector>
 
 #include "holdfast/base/check.h"
@@ -82,12 +84,22 @@ void allocate_output(mx::array& out) {
       }));
 }
 
-void require_f32(const mx::array& array, const char* where) {
-  if (array.dtype() != mx::float32 || !array.flags().row_contiguous) {
+void require_contiguous(const mx::array& array, const char* where) {
+  if (!array.flags().row_contiguous) {
     throw Error(
         ErrorCode::kInvalidArgument,
-        std::string("[") + where + "] expected row-contiguous float32 input");
+        std::string("[") + where +
+            "] expected row-contiguous input, got a strided view");
   }
+}
+
+void require_f32(const mx::array& array, const char* where) {
+  if (array.dtype() != mx::float32) {
+    throw Error(
+        ErrorCode::kInvalidArgument,
+        std::string("[") + where + "] expected float32 input, got another");
+  }
+  require_contiguous(array, where);
 }
 
 } // namespace holdfast::cpu
