@@ -61,6 +61,9 @@ Executor::Executor(int threads) : threads_(threads) {
         ErrorCode::kIo,
         std::string("[Executor] expected the system to give threads, got ") +
             error.what());
+  } catch (...) { // a thread that is not joined would end the process
+    stop();
+    throw;
   }
 }
 

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "holdfast/base/status.h"
 #include "holdfast/base/strong.h"

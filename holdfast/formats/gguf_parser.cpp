@@ -10,7 +10,7 @@ namespace holdfast {
 namespace {
 
 constexpr uint32_t kMagic = 0x46554747; // "GGUF"
-// The smallest entries: an 1-byte name, a type and an 1-byte value; an 1-byte
+// The smallest entries: a 1-byte name, a type and a 1-byte value; a 1-byte
 // name, one dimension, a type and an offset.
 constexpr uint64_t kSmallestKey = 8 + 1 + 4 + 1;
 constexpr uint64_t kSmallestTensor = 8 + 1 + 4 + 8 + 4 + 8;

@@ -87,7 +87,7 @@ TokenId SpmPieceTable::insert(TokenId id, uint64_t hash) {
 }
 
 TokenId SpmPieceTable::find(std::string_view text) const {
-  if (text.size() > longest_) {
+  if (text.empty() || text.size() > longest_) {
     return kNoToken;
   }
   const uint64_t hash = hash_of(text);

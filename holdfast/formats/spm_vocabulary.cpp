@@ -82,7 +82,9 @@ Status check_piece(const SpmVocabulary& vocabulary, size_t i) {
     case PieceType::kByte:
       return spm_byte_of(piece) >= 0
           ? Status()
-          : corrupt("a byte \"<0x00>\" to \"<0xFF>\" as text" + at());
+          : corrupt(
+                "a byte \"<0x00>\" to \"<0xFF>\" as text" + at() +
+                ", got another");
     case PieceType::kUserDefined:
     case PieceType::kControl:
     case PieceType::kUnknown:

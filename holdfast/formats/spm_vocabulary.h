@@ -24,7 +24,7 @@ enum class PieceType : uint8_t {
   kUnknown = 2,
   kControl = 3, // never made from text, unless asked for
   kUserDefined = 4, // cut out of text before anything is merged
-  kUnused = 5, // may appear while merging, never in the result
+  kUnused = 5, // may appear while merging, taken apart afterwards
   kByte = 6, // "<0x00>" to "<0xFF>": what no piece covers
 };
 

@@ -24,7 +24,7 @@ struct Visibility {
 struct AttentionSpec {
   int64_t query_heads = 0;
   int64_t kv_heads = 0;
-  int64_t key_dim = 0; // one of 64, 80, 96, 128, 192, 256
+  int64_t key_dim = 0; // whatever the layer's codecs store
   int64_t value_dim = 0; // likewise
   float scale = 1.0f; // scores are scale * q.k
   float softcap = 0.0f; // > 0: softcap * tanh(score / softcap)

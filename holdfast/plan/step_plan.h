@@ -2,8 +2,8 @@
 //
 // One step, planned once for all layers: which tokens of the ragged input
 // belong to which row, at which positions, and where their blocks lie.
-// Immutable after it is built; the images it points to outlive it (the step
-// holds references).
+// Immutable after it is built; any thread. The images it points to may be used
+// while the step is open.
 
 #pragma once
 
