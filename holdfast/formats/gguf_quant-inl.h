@@ -13,20 +13,15 @@
 #include <cstring>
 
 #include "holdfast/base/bits.h"
+#include "holdfast/formats/gguf_array.h"
 
 namespace holdfast::gguf {
 
-template <class T>
-T load(const std::byte* from) {
-  T value;
-  std::memcpy(&value, from, sizeof(T));
-  return value;
-}
 inline void store8(uint8_t* to, uint64_t word) {
   std::memcpy(to, &word, 8);
 }
 inline float load_f16(const std::byte* from) {
-  return f16_to_f32(load<uint16_t>(from));
+  return f16_to_f32(load_unaligned<uint16_t>(from));
 }
 
 /// Where a block's codes [kBlock], scales and offsets [kBlock / kGroup] go.
@@ -49,7 +44,7 @@ inline uint64_t fifth_bits(uint64_t bits) {
 /// `high` holds the codes' fifth bits, code i in bit i.
 inline void unpack_nibbles(const std::byte* from, uint32_t high, uint8_t* to) {
   for (int i = 0; i < 16; i += 8) {
-    const auto word = load<uint64_t>(from + i);
+    const auto word = load_unaligned<uint64_t>(from + i);
     store8(to + i, (word & (0x0f * kEach)) | fifth_bits(high >> i));
     store8(
         to + 16 + i,
@@ -95,7 +90,7 @@ struct Q5_0 { // f16 scale, 32 fifth bits, 16 bytes of nibbles
   static constexpr bool kOffsets = false;
   static void unpack(const std::byte* from, const BlockOut& out) {
     out.scales[0] = load_f16(from);
-    unpack_nibbles(from + 6, load<uint32_t>(from + 2), out.codes);
+    unpack_nibbles(from + 6, load_unaligned<uint32_t>(from + 2), out.codes);
   }
 };
 
@@ -105,7 +100,7 @@ struct Q5_1 { // f16 scale, f16 offset, 32 fifth bits, 16 bytes of nibbles
   static void unpack(const std::byte* from, const BlockOut& out) {
     out.scales[0] = load_f16(from);
     out.offsets[0] = load_f16(from + 2);
-    unpack_nibbles(from + 8, load<uint32_t>(from + 4), out.codes);
+    unpack_nibbles(from + 8, load_unaligned<uint32_t>(from + 4), out.codes);
   }
 };
 
@@ -135,7 +130,7 @@ struct Q4_K { // head, then 4 times 32 bytes of nibbles, a pair of groups each
     unpack_k_scales(from, out);
     for (int pair = 0; pair < 4; ++pair) {
       for (int i = 0; i < 32; i += 8) {
-        const auto word = load<uint64_t>(from + 16 + 32 * pair + i);
+        const auto word = load_unaligned<uint64_t>(from + 16 + 32 * pair + i);
         uint8_t* to = out.codes + 64 * pair + i;
         store8(to, word & (0x0f * kEach));
         store8(to + 32, (word >> 4) & (0x0f * kEach));
@@ -150,9 +145,9 @@ struct Q5_K { // head, 32 bytes whose bit g is the fifth bit of group g, nibbles
   static void unpack(const std::byte* from, const BlockOut& out) {
     unpack_k_scales(from, out);
     for (int i = 0; i < 32; i += 8) {
-      const auto fifth = load<uint64_t>(from + 16 + i);
+      const auto fifth = load_unaligned<uint64_t>(from + 16 + i);
       for (int pair = 0; pair < 4; ++pair) {
-        const auto word = load<uint64_t>(from + 48 + 32 * pair + i);
+        const auto word = load_unaligned<uint64_t>(from + 48 + 32 * pair + i);
         uint8_t* to = out.codes + 64 * pair + i;
         store8(
             to, (word & (0x0f * kEach)) | ((fifth >> (2 * pair)) & kEach) << 4);
@@ -174,13 +169,14 @@ struct Q6_K {
   static void unpack(const std::byte* from, const BlockOut& out) {
     const float d = load_f16(from + 208);
     for (int j = 0; j < 16; ++j) {
-      out.scales[j] = d * static_cast<float>(load<int8_t>(from + 192 + j));
+      out.scales[j] =
+          d * static_cast<float>(load_unaligned<int8_t>(from + 192 + j));
     }
     for (int half = 0; half < 2; ++half) {
       for (int i = 0; i < 32; i += 8) {
-        const auto first = load<uint64_t>(from + 64 * half + i);
-        const auto second = load<uint64_t>(from + 64 * half + 32 + i);
-        const auto pairs = load<uint64_t>(from + 128 + 32 * half + i);
+        const auto first = load_unaligned<uint64_t>(from + 64 * half + i);
+        const auto second = load_unaligned<uint64_t>(from + 64 * half + 32 + i);
+        const auto pairs = load_unaligned<uint64_t>(from + 128 + 32 * half + i);
         uint8_t* to = out.codes + 128 * half + i;
         const uint64_t nibbles = 0x0f * kEach, top = 0x30 * kEach;
         store8(to, (first & nibbles) | ((pairs << 4) & top));

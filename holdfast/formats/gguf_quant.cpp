@@ -166,7 +166,7 @@ void read_values(
   }
   if (type == GgufType::kF16 || type == GgufType::kBF16) {
     for (int64_t i = 0; i < k; ++i) {
-      const auto bits = gguf::load<uint16_t>(row + 2 * i);
+      const auto bits = load_unaligned<uint16_t>(row + 2 * i);
       values[i] = type == GgufType::kF16 ? f16_to_f32(bits) : bf16_to_f32(bits);
     }
     return;

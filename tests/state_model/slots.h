@@ -9,8 +9,8 @@
 #include <stdexcept>
 #include <string>
 
-#include "holdfast/base/status.h"
 #include "holdfast/block/layout.h"
+#include "tests/code_of.h"
 
 namespace holdfast::shadow {
 
@@ -35,15 +35,6 @@ inline uint64_t stamp_at(const std::byte* image, int64_t position) {
   uint64_t result = 0;
   std::memcpy(&result, image + position % kBlockTokens * 8, sizeof(result));
   return result;
-}
-
-inline ErrorCode code_of(const auto& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.code();
-  }
-  return ErrorCode::kOk;
 }
 
 } // namespace holdfast::shadow
