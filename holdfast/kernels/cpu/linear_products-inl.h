@@ -12,7 +12,8 @@
 namespace holdfast::cpu {
 namespace {
 
-/// Tiles that lie ready in the packed weight.
+/// Tiles that lie ready in the packed weight. Blocks of many rows copy them all
+/// the same: where they lie, 4 KiB apart, they compete for the same sets of L1.
 class Bf16Source {
  public:
   static constexpr bool kDirect = true;
@@ -25,7 +26,14 @@ class Bf16Source {
         panel_ + step * unit_bytes_ + t * 1024);
   }
   template <class Arch>
-  void expand(int64_t, int, uint16_t*) const {}
+  void prefetch(int64_t step, int t) const {
+    Arch::template prefetch<16>(
+        reinterpret_cast<const uint8_t*>(tile(step, t)));
+  }
+  template <class Arch>
+  void expand(int64_t step, int t, uint16_t* out) const {
+    std::memcpy(out, tile(step, t), 2 * kTileValues);
+  }
 
  private:
   const uint8_t* panel_;
@@ -48,10 +56,13 @@ class CodeSource {
     return nullptr;
   }
   template <class Arch>
+  void prefetch(int64_t step, int t) const {
+    Arch::template prefetch<kBits>(codes(step, t));
+  }
+  template <class Arch>
   [[gnu::always_inline]] void expand(int64_t step, int t, uint16_t* out) const {
     const uint8_t* unit = units_ + (step >> log_steps_) * unit_bytes_;
-    const int64_t in_unit = step & ((int64_t{1} << log_steps_) - 1);
-    const uint8_t* codes = unit + (in_unit * kPanelTiles + t) * 64 * kBits;
+    const uint8_t* codes = this->codes(step, t);
     const uint8_t* scales =
         unit + (int64_t{kPanelTiles * 64 * kBits} << log_steps_) + 32 * t;
     const uint8_t* offsets = scales + 128 + second_row_;
@@ -67,6 +78,12 @@ class CodeSource {
   }
 
  private:
+  const uint8_t* codes(int64_t step, int t) const {
+    const int64_t in_unit = step & ((int64_t{1} << log_steps_) - 1);
+    return units_ + (step >> log_steps_) * unit_bytes_ +
+        (in_unit * kPanelTiles + t) * 64 * kBits;
+  }
+
   static constexpr int64_t kAhead = 6144;
   const uint8_t* units_;
   int64_t unit_bytes_;
@@ -156,43 +173,40 @@ class Slabs {
   int64_t steps(int64_t slab) const {
     return chunk_length(p_.shape, chunk(slab));
   }
-  /// Expands tiles [from, to) of the slab, of 2 steps() in all.
+  /// Expands tiles [from, to) of the slab, of 2 steps() in all, and fetches
+  /// the next slab's.
   void expand(int64_t slab, int64_t from, int64_t to) const {
-    if constexpr (!Source::kDirect) {
-      const Source source = source_of(slab);
-      const int64_t first = chunk(slab) * p_.shape.chunk_steps;
-      const int t = static_cast<int>(column(slab) % kPanelTiles);
-      for (int64_t i = from; i < to; ++i) {
-        source.template expand<Arch>(
-            first + i / 2,
-            t + static_cast<int>(i % 2),
-            buffer(slab) + i * kTileValues);
-      }
+    const Source source = source_of(slab);
+    const int64_t next = slab + 1 < count_ ? slab + 1 : slab;
+    const Source next_source = source_of(next);
+    for (int64_t i = from; i < to; ++i) {
+      next_source.template prefetch<Arch>(step(next, i), tile(next, i));
+      source.template expand<Arch>(
+          step(slab, i), tile(slab, i), tiles(slab) + i * kTileValues);
     }
   }
-  /// The slab's tile of column 0 or 1 at its first step, and the distance to
-  /// the next step's.
-  const uint16_t* tiles(int64_t slab, int64_t* stride) const {
-    if constexpr (Source::kDirect) {
-      *stride = p_.layout.unit_bytes / 2;
-      return source_of(slab).tile(
-          chunk(slab) * p_.shape.chunk_steps,
-          static_cast<int>(column(slab) % kPanelTiles));
-    }
-    *stride = 2 * kTileValues;
-    return buffer(slab);
+  /// Tiles used where they lie: the first, and the distance to the next step's.
+  const uint16_t* direct(int64_t slab, int64_t* stride) const {
+    *stride = p_.layout.unit_bytes / 2;
+    return source_of(slab).tile(step(slab, 0), tile(slab, 0));
+  }
+  /// The slab's tiles, the two columns of a step side by side.
+  uint16_t* tiles(int64_t slab) const {
+    return p_.slab + (slab & 1) * kSlabValues / 2;
   }
 
  private:
+  int64_t step(int64_t slab, int64_t i) const {
+    return chunk(slab) * p_.shape.chunk_steps + i / 2;
+  }
+  int tile(int64_t slab, int64_t i) const {
+    return static_cast<int>(column(slab) % kPanelTiles + i % 2);
+  }
   Source source_of(int64_t slab) const {
     return Source(
         p_.layout,
         p_.weight + column(slab) / kPanelTiles * p_.layout.panel_bytes);
   }
-  uint16_t* buffer(int64_t slab) const {
-    return p_.slab + (slab & 1) * kSlabValues / 2;
-  }
-
   const ProductArgs& p_;
   int64_t chunks_;
   int64_t count_;
@@ -251,13 +265,16 @@ void block(const ProductArgs& p) {
   typename Arch::Tiles tiles(16);
   const Slabs<Arch, Source> slabs(p);
   const int64_t pairs = (p.tiles + 1) / 2;
-  slabs.expand(0, 0, 2 * slabs.steps(0));
+  constexpr int64_t kCopyTiles = 12; // row tiles that pay for a copy
+  const bool direct = Source::kDirect && p.tiles < kCopyTiles;
+  slabs.expand(0, 0, direct ? 0 : 2 * slabs.steps(0));
   for (int64_t slab = 0; slab < slabs.count(); ++slab) {
     const int64_t steps = slabs.steps(slab);
-    const bool more = slab + 1 < slabs.count();
+    const bool more = !direct && slab + 1 < slabs.count();
     const int64_t todo = more ? 2 * slabs.steps(slab + 1) : 0;
-    int64_t stride = 0;
-    const uint16_t* b = slabs.tiles(slab, &stride);
+    int64_t stride = 2 * kTileValues;
+    const uint16_t* b =
+        direct ? slabs.direct(slab, &stride) : slabs.tiles(slab);
     const uint16_t* a = p.a + activation_chunk(p.shape, slabs.chunk(slab));
     const bool first = slabs.chunk(slab) == 0;
     float* c0 = p.sums + slabs.column(slab) * p.tiles * 256;
