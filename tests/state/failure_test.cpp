@@ -118,6 +118,29 @@ TEST(Failure, InsideALayerLeavesTheRowsAsTheyWereAndUsable) {
   }
 }
 
+TEST(Failure, ARollbackWaitsForTheLayerAtWorkAndStopsTheRest) {
+  const Sequence sequence(400, 26);
+  const Sequence wrong(400, 27);
+  State state(options());
+  const auto want = run_alone(state, sequence, {70, 330});
+  const RowId row = state.add_row();
+  append_to(state, row, {&sequence, 0, 70});
+  for (int round = 0; round < 20; ++round) {
+    std::optional<mx::array> late;
+    {
+      const RowAppend append{row, 330};
+      Step step = state.begin({&append, 1});
+      late = attend_layers(step, {{&wrong, 70, 330}});
+      mx::async_eval({*late});
+    }
+    const RowId fork = state.fork_row(row);
+    const auto got = append_to(state, fork, {&sequence, 70, 330});
+    ASSERT_TRUE(
+        std::equal(got.begin(), got.end(), want.end() - std::ssize(got)));
+    state.remove_row(fork);
+  }
+}
+
 TEST(Failure, LeavesOtherStatesAlone) {
   const Sequence sequence(80, 23);
   Failing codec;
