@@ -6,6 +6,8 @@
 #include <string>
 #include <utility>
 
+#include "mlx/transforms.h"
+
 #include "holdfast/base/bits.h"
 #include "holdfast/base/check.h"
 #include "holdfast/models/blocks.h"
@@ -15,6 +17,11 @@ namespace holdfast {
 namespace {
 
 namespace mx = mlx::core;
+
+// A chunk of this many tokens is evaluated layer by layer: MLX allocates the
+// outputs of a graph ahead of its tasks, so the activations of all layers would
+// be held at once.
+constexpr int64_t kLongChunk = 64;
 
 // What a gemma3 file may leave out: every sixth layer is full, and sliding
 // layers rotate with base 10 000.
@@ -118,6 +125,9 @@ class Gemma3 : public Model {
     for (size_t i = 0; i < layers_.size(); ++i) {
       x = run_decoder_layer(
           layers_[i], LayerIndex(static_cast<int64_t>(i)), x, step, place);
+      if (step.tokens() >= kLongChunk && i + 1 < layers_.size()) {
+        mx::eval({x});
+      }
     }
     if (outputs.empty()) {
       return std::nullopt;

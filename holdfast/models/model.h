@@ -33,8 +33,9 @@ class Model {
 
   /// Runs a step's tokens [T] through all layers. Returns logits [R, vocab] f32
   /// of the tokens whose indices into [0, T) are given in `outputs`, or nothing
-  /// where `outputs` is empty (a prefill chunk). Lazy: evaluated by the caller
-  /// or by step.commit().
+  /// where `outputs` is empty (a prefill chunk). The result is lazy: evaluated
+  /// by the caller or by step.commit(). A long chunk's layers may be evaluated
+  /// here, one by one, so that one layer's activations are held at a time.
   virtual std::optional<mlx::core::array> forward(
       Step& step,
       std::span<const int32_t> tokens,

@@ -20,7 +20,7 @@ namespace {
 namespace mx = mlx::core;
 
 constexpr size_t kLine = 64;
-constexpr size_t kKeptBytes = size_t{96} << 20; // idle memory kept at most
+constexpr size_t kKeptBytes = size_t{32} << 20; // idle memory kept at most
 
 // Free memory by power-of-two size.
 class Recycler {
