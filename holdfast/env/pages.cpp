@@ -2,7 +2,9 @@
 
 #include "holdfast/env/pages.h"
 
+#include <mutex>
 #include <string>
+#include <utility>
 
 #include <sys/mman.h>
 
@@ -15,7 +17,16 @@ namespace {
 
 constexpr int64_t kPage = 4096;
 constexpr int64_t kHugePage = int64_t{2} << 20;
+constexpr int64_t kLine = 64;
+constexpr int64_t kSlab = int64_t{8} << 20;
 constexpr int64_t kMost = int64_t{1} << 47; // a process's address space
+
+// The slab that pieces are cut from, as long as one of them lives.
+struct Slab {
+  std::mutex mutex;
+  std::weak_ptr<std::byte> memory;
+  int64_t used = 0;
+};
 
 [[noreturn]] void refuse(int64_t bytes) {
   throw Error(
@@ -63,6 +74,23 @@ std::shared_ptr<std::byte> allocate_pages(int64_t bytes) {
 #endif
   }
   return {memory, [size](std::byte* p) { ::munmap(p, size); }};
+}
+
+std::shared_ptr<std::byte> allocate_piece(int64_t bytes) {
+  if (bytes <= 0 || bytes > kSlab / 2) {
+    return allocate_pages(bytes);
+  }
+  static Slab slab;
+  std::lock_guard lock(slab.mutex);
+  std::shared_ptr<std::byte> memory = slab.memory.lock();
+  if (memory == nullptr || slab.used + bytes > kSlab) {
+    memory = allocate_pages(kSlab);
+    slab.memory = memory;
+    slab.used = 0;
+  }
+  std::byte* piece = memory.get() + slab.used;
+  slab.used += round_up(bytes, kLine);
+  return {std::move(memory), piece};
 }
 
 } // namespace holdfast

@@ -15,4 +15,9 @@ namespace holdfast {
 /// last owner.
 std::shared_ptr<std::byte> allocate_pages(int64_t bytes);
 
+/// The same for pieces that live equally long, such as a model's weights: small
+/// ones are cut from shared huge pages, where translation misses and page ends
+/// do not interrupt the stream. A piece keeps its whole slab, 8 MiB, alive.
+std::shared_ptr<std::byte> allocate_piece(int64_t bytes);
+
 } // namespace holdfast

@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <memory>
+#include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -22,6 +25,28 @@ TEST(Pages, AreZeroAlignedAndWritableToTheLastByte) {
       return b == std::byte{0};
     })) << bytes;
     std::memset(pages.get(), 0xff, bytes);
+  }
+}
+
+TEST(Pages, PiecesAreZeroAndDoNotOverlap) {
+  std::vector<std::pair<std::shared_ptr<std::byte>, int64_t>> pieces;
+  for (int64_t i = 0; i < 60; ++i) {
+    const int64_t bytes = 1 + i * 16411 + (i % 20 == 0 ? int64_t{9} << 20 : 0);
+    pieces.emplace_back(allocate_piece(bytes), bytes);
+    const auto& piece = pieces.back().first;
+    ASSERT_EQ(reinterpret_cast<uintptr_t>(piece.get()) % 64, 0u);
+    ASSERT_TRUE(std::all_of(piece.get(), piece.get() + bytes, [](std::byte b) {
+      return b == std::byte{0};
+    })) << bytes;
+    std::memset(piece.get(), static_cast<int>(i + 1), bytes);
+    if (i % 7 == 3) {
+      pieces.erase(pieces.begin());
+    }
+  }
+  for (const auto& [piece, bytes] : pieces) {
+    ASSERT_TRUE(std::all_of(piece.get(), piece.get() + bytes, [&](std::byte b) {
+      return b == piece.get()[0];
+    })) << bytes;
   }
 }
 

@@ -139,7 +139,7 @@ Weight::Weight(const WeightFormat& format, int64_t n, int64_t k)
       n_(n),
       k_(k),
       layout_(weight_layout(format, n, k)),
-      data_(allocate_pages(layout_.bytes())) {}
+      data_(allocate_piece(layout_.bytes())) {}
 
 Weight Weight::pack_codes(
     const WeightFormat& format,
