@@ -20,6 +20,9 @@
 namespace holdfast::cpu {
 namespace {
 
+/// How far ahead of their use codes are fetched into L2, in bytes.
+constexpr int64_t kFetchAhead = 8192;
+
 template <int kBits>
 struct TileCodes {
   static constexpr int kPerWord = 16 / kBits;

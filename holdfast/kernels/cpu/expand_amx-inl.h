@@ -14,6 +14,9 @@ namespace {
 template <int kBits, bool kOffsets>
 class ExpandAmx {
  public:
+  /// run() fetches the tile kFetchAhead bytes on, a line at a time between its
+  /// rows: a burst would fill the miss buffers that the codes need.
+  static constexpr bool kFetches = true;
   static constexpr bool kTable = kBits <= 5;
   static constexpr float kZero = kOffsets ? 0.0f : float(1 << (kBits - 1));
 
@@ -31,7 +34,7 @@ class ExpandAmx {
     if (scales.scales[1] != scales.scales[0]) {
       scale[1] = load(scales, 1, &offset[1]);
     }
-    rows<0>(words, table, scale, offset, out);
+    rows<0>(words, table, scale, offset, tile, out);
   }
 
  private:
@@ -67,7 +70,14 @@ class ExpandAmx {
       __m512i table,
       const __m512h* scale,
       const __m512h* offset,
+      const uint8_t* tile,
       uint16_t* out) {
+    if constexpr (kRow * kBits % 16 < kBits) {
+      constexpr int kLineAt = 64 * (kRow * kBits / 16);
+      _mm_prefetch(
+          reinterpret_cast<const char*>(tile + kFetchAhead + kLineAt),
+          _MM_HINT_T1);
+    }
     const __m512i raw = code_row<kBits, kRow>(words);
     __m512h code;
     if constexpr (kTable) {
@@ -81,7 +91,7 @@ class ExpandAmx {
         : _mm512_fmadd_ph(code, scale[kRow / 8], offset[kRow / 8]);
     _mm512_store_si512(out + 32 * kRow, f16_to_weight(_mm512_castph_si512(h)));
     if constexpr (kRow < 15) {
-      rows<kRow + 1>(words, table, scale, offset, out);
+      rows<kRow + 1>(words, table, scale, offset, tile, out);
     }
   }
 };

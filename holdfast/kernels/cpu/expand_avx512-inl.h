@@ -33,6 +33,7 @@ inline __m512 add_to_odd(__m512 a, __m512 b) {
 template <int kBits, bool kOffsets>
 class ExpandAvx512 {
  public:
+  static constexpr bool kFetches = false;
   static void
   run(const uint8_t* tile, const TileScales& scales, uint16_t* out) {
     __m512i words[kBits];

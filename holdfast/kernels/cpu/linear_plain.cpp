@@ -13,6 +13,7 @@ struct Plain {
 
   template <int kBits, bool kOffsets>
   struct Expand {
+    static constexpr bool kFetches = false;
     static void
     run(const uint8_t* tile, const TileScales& scales, uint16_t* out) {
       expand_plain<kBits, kOffsets>(tile, scales, out);

@@ -66,11 +66,14 @@ class CodeSource {
     const uint8_t* scales =
         unit + (int64_t{kPanelTiles * 64 * kBits} << log_steps_) + 32 * t;
     const uint8_t* offsets = scales + 128 + second_row_;
-    Arch::template prefetch<kBits>(codes + kAhead);
-    if (t == 0) {
-      Arch::template prefetch<kOffsets ? 4 : 2>(scales + kAhead);
+    using Expand = typename Arch::template Expand<kBits, kOffsets>;
+    if constexpr (!Expand::kFetches) {
+      Arch::template prefetch<kBits>(codes + kFetchAhead);
     }
-    Arch::template Expand<kBits, kOffsets>::run(
+    if (t == 0) {
+      Arch::template prefetch<kOffsets ? 4 : 2>(scales + kFetchAhead);
+    }
+    Expand::run(
         codes,
         {.scales = {scales, scales + second_row_},
          .offsets = {offsets, offsets + second_row_}},
@@ -84,7 +87,6 @@ class CodeSource {
         (in_unit * kPanelTiles + t) * 64 * kBits;
   }
 
-  static constexpr int64_t kAhead = 6144;
   const uint8_t* units_;
   int64_t unit_bytes_;
   int log_steps_;
