@@ -15,8 +15,9 @@ namespace holdfast {
 
 namespace {
 
-// Logits of a step: 64 rows of a vocabulary of 262 144 are 64 MiB.
-constexpr int64_t kScoredAtOnce = 64;
+// Logits of a step: 16 rows of a vocabulary of 262 144 are 16 MiB, which the
+// next step finds again; more would be new pages every time.
+constexpr int64_t kScoredAtOnce = 16;
 
 void require(bool condition, const std::string& text) {
   if (!condition) {

@@ -3,13 +3,17 @@
 #include "holdfast/kernels/cpu/output.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cstdlib>
 #include <mutex>
 #include <new>
 #include <string>
+#include <unordered_map>
 #include <vector>
+
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
 
 #include "holdfast/base/check.h"
 
@@ -20,16 +24,23 @@ namespace {
 namespace mx = mlx::core;
 
 constexpr size_t kLine = 64;
-constexpr size_t kKeptBytes = size_t{32} << 20; // idle memory kept at most
+constexpr size_t kHugePage = size_t{2} << 20;
+constexpr size_t kKeptBytes = size_t{40} << 20; // idle memory kept at most
 
-// Free memory by power-of-two size.
+// Rounded up to an eighth of a power of two, so that few sizes recur.
+size_t size_class(size_t bytes) {
+  const size_t eighth = std::max(std::bit_floor(bytes) / 8, kLine);
+  return (bytes + eighth - 1) / eighth * eighth;
+}
+
+// Free memory by size. Large pieces ask for huge pages: logits are streamed.
 class Recycler {
  public:
   void* take(size_t bytes) {
-    const size_t size = std::bit_ceil(bytes);
+    const size_t size = size_class(bytes);
     {
       std::lock_guard lock(mutex_);
-      auto& list = free_[std::countr_zero(size)];
+      auto& list = free_[size];
       if (!list.empty()) {
         void* memory = list.back();
         list.pop_back();
@@ -37,29 +48,38 @@ class Recycler {
         return memory;
       }
     }
-    void* memory = std::aligned_alloc(kLine, size);
-    if (memory == nullptr) {
+    const bool huge = size >= kHugePage;
+    void* memory = nullptr;
+    if (posix_memalign(&memory, huge ? kHugePage : kLine, size) != 0) {
       throw std::bad_alloc();
     }
+#if defined(__linux__)
+    if (huge) {
+      ::madvise(memory, size, MADV_HUGEPAGE);
+    }
+#endif
     return memory;
   }
 
-  void give(void* memory, size_t bytes) {
-    const size_t size = std::bit_ceil(bytes);
-    {
+  // Called by deleters: does not throw.
+  void give(void* memory, size_t bytes) noexcept {
+    const size_t size = size_class(bytes);
+    try {
       std::lock_guard lock(mutex_);
       if (kept_ + size <= kKeptBytes) {
-        free_[std::countr_zero(size)].push_back(memory);
+        free_[size].push_back(memory);
         kept_ += size;
         return;
       }
+    } catch (const std::bad_alloc&) {
+      // Not kept, then.
     }
     std::free(memory);
   }
 
  private:
   std::mutex mutex_;
-  std::array<std::vector<void*>, 64> free_;
+  std::unordered_map<size_t, std::vector<void*>> free_;
   size_t kept_ = 0;
 };
 
