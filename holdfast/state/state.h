@@ -34,8 +34,8 @@ struct StateOptions {
 
 class State {
  public:
-  /// Throws kUnsupported where no codec or read covers a layer, naming layer and
-  /// reason. Its stream is a thread of MLX's, which stays until the process
+  /// Throws kUnsupported where no codec or read covers a layer, naming layer
+  /// and reason. Its stream is a thread of MLX's, which stays until the process
   /// ends.
   explicit State(StateOptions options);
   ~State();
