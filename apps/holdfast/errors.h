@@ -38,4 +38,18 @@ auto users(F check) {
   }
 }
 
+/// Runs `compute` on the weights of the file `path`; results that are no
+/// numbers are that file's, so the failure names it.
+template <class F>
+auto blaming(const std::string& path, F compute) {
+  try {
+    return compute();
+  } catch (const Error& error) {
+    if (error.code() == ErrorCode::kInternal) {
+      throw Error(error.code(), path + ": " + error.what());
+    }
+    throw;
+  }
+}
+
 } // namespace holdfast::app

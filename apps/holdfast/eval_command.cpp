@@ -42,17 +42,19 @@ int run_eval(const EvalArguments& arguments) {
   const auto tokens = loaded.source.tokenizer.encode(text);
   ProgressLine line("scoring");
   const Perplexity result = users([&] {
-    return perplexity(
-        *loaded.model,
-        *state,
-        loaded.source.tokenizer,
-        tokens,
-        {.window = arguments.context,
-         .chunk = arguments.model.chunk,
-         .path = loaded.runtime.path,
-         .progress = [&](const Perplexity& so_far, int64_t windows) {
-           line.update(so_far.windows, windows);
-         }});
+    return blaming(arguments.model.path, [&] {
+      return perplexity(
+          *loaded.model,
+          *state,
+          loaded.source.tokenizer,
+          tokens,
+          {.window = arguments.context,
+           .chunk = arguments.model.chunk,
+           .path = loaded.runtime.path,
+           .progress = [&](const Perplexity& so_far, int64_t windows) {
+             line.update(so_far.windows, windows);
+           }});
+    });
   });
   line.clear();
   if (arguments.json) {

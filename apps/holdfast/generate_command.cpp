@@ -173,10 +173,10 @@ int run_generate(GenerateArguments& arguments) {
     hooks.text = nullptr;
   }
   const auto results = users([&] {
-    return generator.run(
-        encode(loaded.source.tokenizer, texts, arguments.special),
-        arguments.generate,
-        hooks);
+    auto prompts = encode(loaded.source.tokenizer, texts, arguments.special);
+    return blaming(arguments.model.path, [&] {
+      return generator.run(std::move(prompts), arguments.generate, hooks);
+    });
   });
   line.clear();
   facts.state_bytes = state->peak_bytes().get();

@@ -4,6 +4,8 @@
 #include <map>
 #include <memory>
 #include <sstream>
+#include <string>
+#include <string_view>
 
 #include "commands.h"
 #include "console.h"
@@ -25,6 +27,17 @@ struct InspectArguments {
   bool tensors = false;
 };
 
+/// Names in a file may hold anything; a terminal gets no control characters,
+/// and a name makes no line of its own.
+std::string printable(std::string_view name) {
+  std::string text(name);
+  for (char& c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    c = byte < 0x20 || byte == 0x7f ? '?' : c;
+  }
+  return text;
+}
+
 std::string megabytes(int64_t bytes) {
   char text[32];
   std::snprintf(text, sizeof text, "%.1f MB", static_cast<double>(bytes) / 1e6);
@@ -41,9 +54,9 @@ std::string shape(const GgufTensor& tensor) {
 }
 
 void describe_config(std::ostream& out, const ModelConfig& config) {
-  out << "family      " << config.family << "\n";
+  out << "family      " << printable(config.family) << "\n";
   if (!config.name.empty()) {
-    out << "name        " << config.name << "\n";
+    out << "name        " << printable(config.name) << "\n";
   }
   out << "layers      " << config.layers << "\n"
       << "hidden      " << config.hidden << "\n"
@@ -76,8 +89,8 @@ void describe_tensors(std::ostream& out, const GgufFile& file, bool each) {
   }
   for (const GgufTensor& tensor : file.tensors()) {
     if (each) {
-      out << "  " << tensor.name << "  " << gguf_type_info(tensor.type).name
-          << "  " << shape(tensor) << "\n";
+      out << "  " << printable(tensor.name) << "  "
+          << gguf_type_info(tensor.type).name << "  " << shape(tensor) << "\n";
     }
   }
 }
@@ -85,7 +98,7 @@ void describe_tensors(std::ostream& out, const GgufFile& file, bool each) {
 void describe_tokenizer(std::ostream& out, const Tokenizer& tokenizer) {
   const auto special = [&](const char* what, int32_t id) {
     if (id != kNoToken) {
-      out << ", " << what << " " << id << " " << tokenizer.piece(id);
+      out << ", " << what << " " << id << " " << printable(tokenizer.piece(id));
     }
   };
   out << "tokenizer   SentencePiece BPE, " << tokenizer.size() << " pieces";
@@ -119,28 +132,19 @@ void describe_state(std::ostream& out, const ModelConfig& config) {
   }
 }
 
-/// Names in a file may hold anything; a terminal gets no control characters.
-std::string printable(std::string text) {
-  for (char& c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    c = (byte < 0x20 && c != '\n') || byte == 0x7f ? '?' : c;
-  }
-  return text;
-}
-
 int run_inspect(const InspectArguments& arguments) {
   require_readable(arguments.model);
   const ModelFile source = open_model_file(arguments.model);
   const GgufWeights weights(*source.file, nullptr);
   std::ostringstream out;
-  out << "file        " << source.file->name() << "\n"
+  out << "file        " << printable(source.file->name()) << "\n"
       << "format      GGUF " << source.file->version() << ", "
       << megabytes(source.file->size()) << "\n";
   describe_config(out, weights.config());
   describe_tensors(out, *source.file, arguments.tensors);
   describe_tokenizer(out, source.tokenizer);
   describe_state(out, weights.config());
-  write_out(printable(out.str()));
+  write_out(out.str());
   return kOk;
 }
 

@@ -4,6 +4,7 @@
 #include <exception>
 #include <new>
 #include <string>
+#include <vector>
 
 #include "commands.h"
 #include "console.h"
@@ -54,6 +55,12 @@ int answer(const CLI::App& app, const CLI::ParseError& error) {
     return kOk;
   }
   std::string text = error.what();
+  // The parser would only say that a command is missing.
+  const std::vector<std::string> unknown = command->remaining();
+  if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr &&
+      !command->get_subcommands({}).empty() && !unknown.empty()) {
+    text = "expected a command, got " + unknown.front();
+  }
   while (!text.empty() && text.back() == '\n') {
     text.pop_back();
   }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "holdfast/base/check.h"
+#include "holdfast/formats/gguf_cursor.h"
 
 namespace holdfast {
 
@@ -29,7 +30,9 @@ Tokenizer build_tokenizer(const GgufFile& file) {
   const auto kind = file.text(kModelKey);
   if (!kind || *kind != "llama") {
     throw file.refusal(
-        kModelKey, "llama (SentencePiece)", kind.value_or("no such key"));
+        kModelKey,
+        "llama (SentencePiece)",
+        kind ? gguf_quoted(*kind) : "no such key");
   }
   const auto pieces = required(
       file, "tokenizer.ggml.tokens", file.texts("tokenizer.ggml.tokens"));

@@ -3,6 +3,7 @@
 #include "holdfast/engine/sampling.h"
 
 #include <cmath>
+#include <cstdio>
 #include <string>
 
 #include "holdfast/base/status.h"
@@ -13,11 +14,8 @@ namespace {
 
 void require(bool in_range, const char* option, const char* range, double got) {
   if (!in_range) {
-    std::string value = std::to_string(got);
-    value.erase(value.find_last_not_of('0') + 1);
-    if (value.back() == '.') {
-      value.pop_back();
-    }
+    char value[32];
+    std::snprintf(value, sizeof value, "%g", got);
     throw Error(
         ErrorCode::kInvalidArgument,
         std::string("[sampling] expected ") + option + " " + range + ", got " +
@@ -50,9 +48,9 @@ void SamplingOptions::validate() const {
   require(top_p > 0.0 && top_p <= 1.0, "top-p", "in (0, 1]", top_p);
   require(min_p >= 0.0 && min_p <= 1.0, "min-p", "in [0, 1]", min_p);
   require(
-      repeat_penalty > 0.0 && repeat_penalty <= 1e6,
+      repeat_penalty >= 1e-6 && repeat_penalty <= 1e6,
       "repeat-penalty",
-      "in (0, 1000000] (1: none)",
+      "in [0.000001, 1000000] (1: none)",
       repeat_penalty);
   require(
       std::abs(presence_penalty) <= 1e6,

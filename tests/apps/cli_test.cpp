@@ -1,6 +1,7 @@
 // Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
 
 #include <cmath>
+#include <cstring>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -61,6 +62,7 @@ TEST(CommandLine, CallsAUsersMistakeOneInOneLineWithCodeTwo) {
       {"generate", "-m", m, "-p", "a", "--top-p", "0"},
       {"generate", "-m", m, "-p", "a", "--min-p", "2"},
       {"generate", "-m", m, "-p", "a", "--repeat-penalty", "0"},
+      {"generate", "-m", m, "-p", "a", "--repeat-penalty", "1e-40"},
       {"generate", "-m", m, "-p", "a", "--seed", "-1"},
       {"generate", "-m", m, "-p", "a", "--stop", ""},
       {"generate", "-m", m, "-p", "a", "--stop", "\xff"},
@@ -110,6 +112,60 @@ TEST(CommandLine, NamesADamagedModelFileInOneLineWithCodeOne) {
     EXPECT_TRUE(outcome.one_line_of_error()) << outcome.err;
     EXPECT_THAT(outcome.err, HasSubstr("holdfast_damaged.gguf"));
   }
+}
+
+TEST(CommandLine, NamesACommandThatDoesNotExist) {
+  for (const std::vector<std::string>& command :
+       std::vector<std::vector<std::string>>{
+           {"unheard-of"}, {"bench", "unheard-of"}}) {
+    const Outcome outcome = run(command);
+    EXPECT_EQ(outcome.code, 2);
+    EXPECT_TRUE(outcome.one_line_of_error()) << outcome.err;
+    EXPECT_THAT(outcome.err, HasSubstr("expected a command, got unheard-of"));
+  }
+}
+
+TEST(CommandLine, NamesTheModelFileWhoseWeightsGiveNoNumbers) {
+  TinyModel model;
+  for (const GgufImage::Tensor& tensor : model.image.tensors) {
+    if (tensor.name == "output_norm.weight") {
+      const float nan = std::nanf("");
+      for (size_t i = 0; i < TinyModel::kHidden; ++i) {
+        std::memcpy(
+            model.data.data() + tensor.offset + i * sizeof nan,
+            &nan,
+            sizeof nan);
+      }
+    }
+  }
+  const TemporaryFile file(
+      "holdfast_" + std::to_string(getpid()) + "_nan.gguf", model.bytes());
+  const TemporaryFile text(
+      "holdfast_" + std::to_string(getpid()) + "_nan.txt", "the hello");
+  for (const std::vector<std::string>& command :
+       std::vector<std::vector<std::string>>{
+           {"generate", "-m", file.path(), "-p", "a"},
+           {"eval", "-m", file.path(), "-f", text.path(), "--context", "4"}}) {
+    const Outcome outcome = run(command);
+    EXPECT_EQ(outcome.code, 1);
+    EXPECT_TRUE(outcome.one_line_of_error()) << outcome.err;
+    EXPECT_THAT(outcome.err, HasSubstr("holdfast: " + file.path() + ": "));
+    EXPECT_THAT(outcome.err, HasSubstr("finite logits"));
+  }
+}
+
+TEST(InspectCommand, LetsNoNameOfAFileMakeALineOrAControlCharacter) {
+  TinyModel model;
+  for (auto& tensor : model.image.tensors) {
+    if (tensor.name == "output_norm.weight") {
+      tensor.name = "odd\nfamily\x1b[2J";
+    }
+  }
+  const TemporaryFile file(
+      "holdfast_" + std::to_string(getpid()) + "_odd.gguf", model.bytes());
+  const Outcome outcome = run({"inspect", file.path(), "--tensors"});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("odd?family?[2J"));
 }
 
 TEST(TokenizeCommand, PrintsIdsOnALineAndPiecesAsJson) {

@@ -68,5 +68,13 @@ TEST(LoadDamage, LoadsOrRefusesAHeaderWithFlippedBits) {
   EXPECT_GT(refused, 50);
 }
 
+TEST(LoadDamage, EscapesTheNameOfATokenizerThatItDoesNotKnow) {
+  std::string bytes = test::TinyModel().bytes();
+  const size_t at = bytes.find("llama", bytes.find("tokenizer.ggml.model"));
+  ASSERT_NE(at, std::string::npos);
+  bytes[at + 1] = '\n';
+  EXPECT_FALSE(survives(bytes)); // which wants one line
+}
+
 } // namespace
 } // namespace holdfast

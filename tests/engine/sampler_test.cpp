@@ -260,6 +260,7 @@ TEST(Sampler, RefusesOptionsOutOfRange) {
       {.min_p = -0.5},
       {.min_p = 2.0},
       {.repeat_penalty = 0.0},
+      {.repeat_penalty = 1e-40}, // its quotients are no numbers
       {.presence_penalty = kNan},
       {.frequency_penalty = 1e9},
   };
