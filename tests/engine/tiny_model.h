@@ -10,7 +10,10 @@
 #include <fstream>
 #include <random>
 #include <string>
+#include <system_error>
 #include <vector>
+
+#include <unistd.h>
 
 #include "holdfast/base/bits.h"
 #include "tests/formats/gguf_writer.h"
@@ -172,15 +175,21 @@ struct TinyModel {
   }
 };
 
-/// A file of its own that is removed with it.
+/// A file in a folder of this process alone (tests run side by side), removed
+/// with it.
 class TemporaryFile {
  public:
   TemporaryFile(const std::string& name, const std::string& bytes)
-      : path_(std::filesystem::temp_directory_path() / name) {
+      : path_(
+            std::filesystem::temp_directory_path() /
+            ("holdfast_" + std::to_string(getpid())) / name) {
+    std::filesystem::create_directories(path_.parent_path());
     std::ofstream(path_, std::ios::binary) << bytes;
   }
   ~TemporaryFile() {
-    std::filesystem::remove(path_);
+    std::error_code ignored; // the folder may hold another file still
+    std::filesystem::remove(path_, ignored);
+    std::filesystem::remove(path_.parent_path(), ignored);
   }
   TemporaryFile(const TemporaryFile&) = delete;
   TemporaryFile& operator=(const TemporaryFile&) = delete;

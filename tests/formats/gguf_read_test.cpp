@@ -4,6 +4,8 @@
 #include <fstream>
 
 #include <gmock/gmock.h>
+#include <unistd.h>
+
 #include <gtest/gtest.h>
 
 #include "tests/formats/gguf_support.h"
@@ -218,7 +220,8 @@ TEST(Gguf, FindsEachOfManyKeysAndTensors) {
 }
 
 TEST(Gguf, MapsAFileAndKeepsItsViewsWhenMoved) {
-  const std::string path = testing::TempDir() + "gguf_read_test.gguf";
+  const std::string path =
+      testing::TempDir() + std::to_string(getpid()) + "_read.gguf";
   const std::string bytes = small_gguf().bytes();
   std::ofstream(path, std::ios::binary) << bytes;
   GgufFile first = GgufFile::open(path).value();
@@ -233,7 +236,8 @@ TEST(Gguf, MapsAFileAndKeepsItsViewsWhenMoved) {
 }
 
 TEST(Gguf, SaysThatAFileIsMissingOrEmpty) {
-  const std::string path = testing::TempDir() + "gguf_absent.gguf";
+  const std::string path =
+      testing::TempDir() + std::to_string(getpid()) + "_absent.gguf";
   EXPECT_EQ(GgufFile::open(path).status().code(), ErrorCode::kNotFound);
   std::ofstream(path, std::ios::binary).close();
   const Status status = GgufFile::open(path).status();
