@@ -71,17 +71,6 @@ Parts read_parts(Input& input) {
   return parts;
 }
 
-bool is_utf8(std::string_view text) {
-  while (!text.empty()) {
-    const Utf8Step step = utf8_step(text);
-    if (step.state != Utf8State::kValid) {
-      return false;
-    }
-    text.remove_prefix(static_cast<size_t>(step.length));
-  }
-  return true;
-}
-
 void check_stream(
     const Tokenizer& tokenizer,
     const std::vector<TokenId>& ids,

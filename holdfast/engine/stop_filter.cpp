@@ -10,21 +10,6 @@
 
 namespace holdfast {
 
-namespace {
-
-bool is_utf8(std::string_view text) {
-  while (!text.empty()) {
-    const Utf8Step step = utf8_step(text);
-    if (step.state != Utf8State::kValid) {
-      return false;
-    }
-    text.remove_prefix(static_cast<size_t>(step.length));
-  }
-  return true;
-}
-
-} // namespace
-
 StopFilter::StopFilter(std::vector<std::string> stops)
     : stops_(std::move(stops)) {
   for (const std::string& stop : stops_) {

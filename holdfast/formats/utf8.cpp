@@ -68,4 +68,15 @@ int utf8_length_or_one(std::string_view bytes) {
   return step.state == Utf8State::kValid ? step.length : 1;
 }
 
+bool is_utf8(std::string_view text) {
+  while (!text.empty()) {
+    const Utf8Step step = utf8_step(text);
+    if (step.state != Utf8State::kValid) {
+      return false;
+    }
+    text.remove_prefix(static_cast<size_t>(step.length));
+  }
+  return true;
+}
+
 } // namespace holdfast

@@ -28,6 +28,9 @@ inline constexpr std::string_view kReplacementCharacter = "\xEF\xBF\xBD";
 /// The step at the start of `bytes`, which must not be empty.
 Utf8Step utf8_step(std::string_view bytes);
 
+/// Whether all of `text` is valid.
+bool is_utf8(std::string_view text);
+
 /// Bytes of the character at the start of `bytes`; 1 where it is not valid, so
 /// that invalid text is walked byte by byte.
 int utf8_length_or_one(std::string_view bytes);

@@ -13,10 +13,6 @@ namespace {
 
 namespace mx = mlx::core;
 
-RmsNorm norm_of(const std::vector<float>& weight, float eps) {
-  return {.weight = weight.empty() ? nullptr : weight.data(), .eps = eps};
-}
-
 class SplitHeadsPrimitive : public mx::Primitive {
  public:
   SplitHeadsPrimitive(

@@ -13,10 +13,6 @@ namespace {
 
 namespace mx = mlx::core;
 
-RmsNorm norm_of(const std::vector<float>& weight, float eps) {
-  return {.weight = weight.empty() ? nullptr : weight.data(), .eps = eps};
-}
-
 class LinearPrimitive : public mx::UnaryPrimitive {
  public:
   LinearPrimitive(std::shared_ptr<const LinearLayer> layer, const Place& place)
@@ -39,8 +35,6 @@ class LinearPrimitive : public mx::UnaryPrimitive {
         .residual = inputs.size() > 1 ? inputs[1].data<float>() : nullptr,
         .y = out.data<float>()};
     auto& encoder = mx::cpu::get_command_encoder(stream());
-    encoder.set_input_array(inputs[0]);
-    encoder.set_output_array(out);
     encoder.dispatch([job, layer = layer_, runtime = runtime_]() mutable {
       std::vector<const Weight*> weights;
       for (const auto& weight : layer->weights) {

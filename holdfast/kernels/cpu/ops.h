@@ -24,6 +24,11 @@
 
 namespace holdfast::cpu {
 
+/// The norm that a layer holds; none where it is empty. `weight` outlives it.
+inline RmsNorm norm_of(const std::vector<float>& weight, float eps) {
+  return {.weight = weight.empty() ? nullptr : weight.data(), .eps = eps};
+}
+
 /// Linear weights with what is fused around them; see linear.h. Immutable.
 struct LinearLayer {
   std::vector<std::shared_ptr<const Weight>> weights;
