@@ -17,12 +17,25 @@
 
 #include "holdfast/base/status.h"
 #include "holdfast/block/layout.h"
+#include "holdfast/codec/dense_layout.h"
 
 namespace holdfast {
 
 /// Keys and values of one codec may be laid out differently: attention walks
 /// keys along the head dimension and values along the tokens.
 enum class ChannelRole { kKeys, kValues };
+
+enum class CodecKind { kDense, kAffine, kTurbo, kOther };
+
+/// What a kernel needs to recognise a codec. Fields that a kind has no use for
+/// keep their defaults, so that forms compare as values.
+struct CodecForm {
+  CodecKind kind = CodecKind::kOther;
+  DenseFormat format = DenseFormat::kF32; // dense
+  int bits = 0; // affine, turbo
+  int group = 0; // affine: elements that share a scale and a bias
+  bool operator==(const CodecForm&) const = default;
+};
 
 class Codec {
  public:
@@ -32,6 +45,10 @@ class Codec {
   virtual std::string name() const = 0;
   /// Names everything that decides the stored bits; persisted: "dense.bf16.1".
   virtual std::string id() const = 0;
+  /// kOther: no kernel knows it, reads go through encode and decode.
+  virtual CodecForm form() const {
+    return {};
+  }
   /// Ok, or kUnsupported naming a codec that fits `head_dim`.
   virtual Status supports(ChannelRole role, int64_t head_dim) const = 0;
   /// The planes of one head of one block.
@@ -54,7 +71,26 @@ class Codec {
 
 /// The codec of that name, or kInvalidArgument listing the names known.
 Result<const Codec*> find_codec(std::string_view name);
-/// All registered codecs, for suites that run each.
-std::span<const Codec* const> all_codecs();
+/// All registered codecs, for suites that run each: the built-in ones, then
+/// those that are registered at this moment.
+std::vector<const Codec*> all_codecs();
+
+/// While it lives, its codec is found by name like a built-in one.
+class CodecRegistration {
+ public:
+  explicit CodecRegistration(const Codec* codec);
+  ~CodecRegistration();
+  CodecRegistration(const CodecRegistration&) = delete;
+  CodecRegistration& operator=(const CodecRegistration&) = delete;
+
+ private:
+  const Codec* codec_;
+};
+/// Adds a codec, which must outlive the registration. Throws kInvalidArgument
+/// where its name or id is taken. At namespace scope in a test, the codec joins
+/// every suite of that program.
+[[nodiscard]] inline CodecRegistration register_codec(const Codec* codec) {
+  return CodecRegistration(codec);
+}
 
 } // namespace holdfast

@@ -130,8 +130,9 @@ float DenseCodec::load(const std::byte* plane, int64_t index) const {
 }
 
 std::optional<DenseFormat> dense_format(const Codec& codec) {
-  const auto* dense = dynamic_cast<const DenseCodec*>(&codec);
-  return dense ? std::optional(dense->format()) : std::nullopt;
+  const CodecForm form = codec.form();
+  return form.kind == CodecKind::kDense ? std::optional(form.format)
+                                        : std::nullopt;
 }
 
 } // namespace holdfast

@@ -21,6 +21,9 @@ class DenseCodec final : public Codec {
   }
   std::string name() const override;
   std::string id() const override;
+  CodecForm form() const override {
+    return {.kind = CodecKind::kDense, .format = format_};
+  }
   Status supports(ChannelRole role, int64_t head_dim) const override;
   std::vector<PlaneSpec>
   planes(ChannelRole role, int64_t head_dim) const override;

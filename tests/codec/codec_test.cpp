@@ -138,7 +138,7 @@ TEST_P(AnyCodec, RefusesSlotsPlanesAndSizesThatAreNotThere) {
 INSTANTIATE_TEST_SUITE_P(
     Registered,
     AnyCodec,
-    ::testing::ValuesIn(all_codecs().begin(), all_codecs().end()),
+    ::testing::ValuesIn(all_codecs()),
     [](const auto& info) { return info.param->name(); });
 
 TEST(CodecRegistry, FindsEachCodecByItsNameAndNoOther) {
