@@ -5,28 +5,9 @@
 #include <cstring>
 
 #include "holdfast/base/bits.h"
-#include "holdfast/base/check.h"
+#include "holdfast/codec/slot_check.h"
 
 namespace holdfast {
-
-namespace {
-
-void expect_fit(
-    const char* where,
-    const Status& supported,
-    int64_t slot,
-    size_t planes) {
-  supported.check();
-  if (slot < 0 || slot >= kBlockTokens || planes != 1) {
-    throw Error(
-        ErrorCode::kInvalidArgument,
-        std::string("[") + where + "] expected a slot below " +
-            std::to_string(kBlockTokens) + " of 1 plane, got slot " +
-            std::to_string(slot) + " of " + std::to_string(planes));
-  }
-}
-
-} // namespace
 
 std::string DenseCodec::name() const {
   switch (format_) {
@@ -45,8 +26,7 @@ std::string DenseCodec::id() const {
 }
 
 Status DenseCodec::supports(ChannelRole, int64_t head_dim) const {
-  if (head_dim >= kDenseDimStep && head_dim <= kDenseMaxDim &&
-      head_dim % kDenseDimStep == 0) {
+  if (dense_fits(head_dim)) {
     return Status();
   }
   return Status(
@@ -54,7 +34,7 @@ Status DenseCodec::supports(ChannelRole, int64_t head_dim) const {
       std::string("[").append(name()) +
           "] expected a head size that is a multiple of 16 up to " +
           std::to_string(kDenseMaxDim) + ", got " + std::to_string(head_dim) +
-          "; no dense codec (f32, f16, bf16) stores it");
+          "; no codec fits");
 }
 
 std::vector<PlaneSpec>
@@ -74,7 +54,8 @@ void DenseCodec::encode(
     int64_t slot,
     std::span<std::byte* const> planes) const {
   const auto dim = static_cast<int64_t>(vector.size());
-  expect_fit("DenseCodec.encode", supports(role, dim), slot, planes.size());
+  expect_slot(
+      "DenseCodec.encode", supports(role, dim), {slot, planes.size()}, 1);
   for (int64_t d = 0; d < dim; ++d) {
     store(planes[0], index(role, dim, slot, d), vector[d]);
   }
@@ -91,7 +72,8 @@ void DenseCodec::decode(
     int64_t slot,
     std::span<float> vector) const {
   const auto dim = static_cast<int64_t>(vector.size());
-  expect_fit("DenseCodec.decode", supports(role, dim), slot, planes.size());
+  expect_slot(
+      "DenseCodec.decode", supports(role, dim), {slot, planes.size()}, 1);
   for (int64_t d = 0; d < dim; ++d) {
     vector[d] = load(planes[0], index(role, dim, slot, d));
   }

@@ -14,6 +14,10 @@ namespace holdfast {
 /// Head sizes of the dense codecs: multiples of 16 in [16, 512].
 inline constexpr int64_t kDenseDimStep = 16;
 inline constexpr int64_t kDenseMaxDim = 512;
+constexpr bool dense_fits(int64_t dim) {
+  return dim >= kDenseDimStep && dim <= kDenseMaxDim &&
+      dim % kDenseDimStep == 0;
+}
 
 enum class DenseFormat { kF32, kF16, kBf16 };
 

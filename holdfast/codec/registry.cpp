@@ -1,21 +1,53 @@
 // Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
 
-#include <algorithm>
+#include <memory>
 #include <mutex>
 
 #include "holdfast/base/check.h"
+#include "holdfast/codec/affine.h"
 #include "holdfast/codec/codec.h"
 #include "holdfast/codec/dense.h"
+#include "holdfast/codec/turbo.h"
 
 namespace holdfast {
 
 namespace {
 
+// One line a codec.
 std::vector<const Codec*> built_in() {
-  static const DenseCodec bf16(DenseFormat::kBf16);
-  static const DenseCodec f16(DenseFormat::kF16);
-  static const DenseCodec f32(DenseFormat::kF32);
-  return {&bf16, &f16, &f32};
+  static const std::unique_ptr<const Codec> codecs[] = {
+      std::make_unique<DenseCodec>(DenseFormat::kBf16),
+      std::make_unique<DenseCodec>(DenseFormat::kF16),
+      std::make_unique<DenseCodec>(DenseFormat::kF32),
+      std::make_unique<AffineCodec>(8, 64),
+      std::make_unique<AffineCodec>(8, 32),
+      std::make_unique<AffineCodec>(8, 128),
+      std::make_unique<AffineCodec>(6, 64),
+      std::make_unique<AffineCodec>(6, 32),
+      std::make_unique<AffineCodec>(6, 128),
+      std::make_unique<AffineCodec>(5, 64),
+      std::make_unique<AffineCodec>(5, 32),
+      std::make_unique<AffineCodec>(5, 128),
+      std::make_unique<AffineCodec>(4, 64),
+      std::make_unique<AffineCodec>(4, 32),
+      std::make_unique<AffineCodec>(4, 128),
+      std::make_unique<AffineCodec>(3, 64),
+      std::make_unique<AffineCodec>(3, 32),
+      std::make_unique<AffineCodec>(3, 128),
+      std::make_unique<AffineCodec>(2, 64),
+      std::make_unique<AffineCodec>(2, 32),
+      std::make_unique<AffineCodec>(2, 128),
+      std::make_unique<TurboCodec>(8),
+      std::make_unique<TurboCodec>(5),
+      std::make_unique<TurboCodec>(4),
+      std::make_unique<TurboCodec>(3),
+      std::make_unique<TurboCodec>(2),
+  };
+  std::vector<const Codec*> result;
+  for (const auto& codec : codecs) {
+    result.push_back(codec.get());
+  }
+  return result;
 }
 
 struct Registry {
@@ -36,6 +68,10 @@ std::vector<const Codec*> all_codecs() {
 }
 
 Result<const Codec*> find_codec(std::string_view name) {
+  const std::string_view usual_group = "g64";
+  if (name.starts_with('q') && name.ends_with(usual_group)) {
+    name.remove_suffix(usual_group.size()); // "q8g64" is "q8"
+  }
   std::string known;
   for (const Codec* codec : all_codecs()) {
     if (codec->name() == name) {

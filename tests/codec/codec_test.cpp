@@ -6,54 +6,31 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <cstring>
-#include <random>
 #include <set>
+
+#include "codec_support.h"
 
 namespace holdfast {
 namespace {
-
-constexpr ChannelRole kRoles[] = {ChannelRole::kKeys, ChannelRole::kValues};
-
-/// One head's planes, all bytes `fill`.
-struct Head {
-  Head(const Codec& codec, ChannelRole role, int64_t dim, int fill) {
-    for (const PlaneSpec& plane : codec.planes(role, dim)) {
-      bytes.emplace_back(plane.bytes.get(), std::byte(fill));
-    }
-    for (auto& plane : bytes) {
-      pointers.push_back(plane.data());
-    }
-  }
-  std::span<const std::byte* const> read() const {
-    return {
-        const_cast<const std::byte* const*>(pointers.data()), pointers.size()};
-  }
-  std::vector<std::vector<std::byte>> bytes;
-  std::vector<std::byte*> pointers;
-};
-
-std::vector<float> random_vector(int64_t dim, uint32_t seed) {
-  std::mt19937 random(seed);
-  std::normal_distribution<float> normal;
-  std::vector<float> vector(dim);
-  for (float& x : vector) {
-    x = normal(random);
-  }
-  return vector;
-}
 
 class AnyCodec : public ::testing::TestWithParam<const Codec*> {
  protected:
   const Codec& codec() const {
     return *GetParam();
   }
+  /// Head sizes that it stores.
+  std::vector<int64_t> dims() const {
+    std::vector<int64_t> dims{32, 64, 80, 96, 128, 192, 256, 512};
+    std::erase_if(dims, [&](int64_t dim) {
+      return !codec().supports(ChannelRole::kKeys, dim).ok();
+    });
+    return dims;
+  }
 };
 
 TEST_P(AnyCodec, GivesBackEverySlotWhateverTheOrderOfWriting) {
   for (const ChannelRole role : kRoles) {
-    for (const int64_t dim : {64, 80, 96, 128, 192, 256}) {
+    for (const int64_t dim : dims()) {
       Head head(codec(), role, dim, 0xff);
       for (int64_t i = 0; i < kBlockTokens; ++i) {
         const int64_t slot = i * 37 % kBlockTokens;
@@ -62,66 +39,80 @@ TEST_P(AnyCodec, GivesBackEverySlotWhateverTheOrderOfWriting) {
       std::vector<float> got(dim);
       for (int64_t slot = 0; slot < kBlockTokens; ++slot) {
         codec().decode(role, head.read(), slot, got);
-        const std::vector<float> expected = random_vector(dim, slot);
-        for (int64_t d = 0; d < dim; ++d) {
-          ASSERT_NEAR(got[d], expected[d], 0x1p-8 * std::abs(expected[d]))
-              << codec().name() << " dim " << dim << " slot " << slot;
-        }
+        ASSERT_NO_FATAL_FAILURE(
+            expect_close(codec(), random_vector(dim, slot), got))
+            << "dim " << dim << " slot " << slot;
       }
     }
   }
 }
 
-TEST_P(AnyCodec, DecodedVectorsEncodeToTheSameBytes) {
-  for (const ChannelRole role : kRoles) {
-    Head first(codec(), role, 80, 0);
-    Head second(codec(), role, 80, 0);
-    std::vector<float> vector(80);
-    for (int64_t slot = 0; slot < kBlockTokens; ++slot) {
-      codec().encode(role, random_vector(80, slot), slot, first.pointers);
-      codec().decode(role, first.read(), slot, vector);
-      codec().encode(role, vector, slot, second.pointers);
+TEST_P(AnyCodec, StoresATokenWithTheSameBitsInEverySlotAndRole) {
+  for (const int64_t dim : dims()) {
+    const std::vector<float> x = random_vector(dim, 7);
+    const std::vector<float> first = through(codec(), ChannelRole::kKeys, x);
+    for (const ChannelRole role : kRoles) {
+      for (const int64_t slot : {1, 15, 31, 32, 63}) {
+        ASSERT_EQ(through(codec(), role, x, slot), first)
+            << codec().name() << " dim " << dim << " slot " << slot;
+      }
     }
-    EXPECT_EQ(first.bytes, second.bytes);
+  }
+}
+
+TEST_P(AnyCodec, KeepsZeroVectorsZero) {
+  for (const int64_t dim : dims()) {
+    for (const float zero : {0.0f, -0.0f}) {
+      const std::vector<float> x(dim, zero);
+      for (const float y : through(codec(), ChannelRole::kValues, x)) {
+        ASSERT_EQ(y, 0.0f);
+      }
+    }
   }
 }
 
 TEST_P(AnyCodec, BytesDependOnTheTokensAloneAndNotOnWhatWasThere) {
   for (const ChannelRole role : kRoles) {
-    Head fresh(codec(), role, 96, 0x00);
-    Head used(codec(), role, 96, 0xff);
-    for (int64_t slot = 0; slot < kBlockTokens; ++slot) {
-      codec().encode(role, random_vector(96, slot), slot, fresh.pointers);
-      codec().encode(role, random_vector(96, slot + 99), slot, used.pointers);
+    for (const int64_t dim : dims()) {
+      Head fresh(codec(), role, dim, 0x00);
+      Head used(codec(), role, dim, 0xff);
+      for (int64_t slot = 0; slot < kBlockTokens; ++slot) {
+        codec().encode(role, random_vector(dim, slot), slot, fresh.pointers);
+        codec().encode(
+            role, random_vector(dim, slot + 99), slot, used.pointers);
+      }
+      for (int64_t slot = kBlockTokens - 1; slot >= 0; --slot) {
+        codec().encode(role, random_vector(dim, slot), slot, used.pointers);
+      }
+      ASSERT_EQ(fresh.bytes, used.bytes) << codec().name() << " dim " << dim;
     }
-    for (int64_t slot = kBlockTokens - 1; slot >= 0; --slot) {
-      codec().encode(role, random_vector(96, slot), slot, used.pointers);
-    }
-    EXPECT_EQ(fresh.bytes, used.bytes) << codec().name();
   }
 }
 
 TEST_P(AnyCodec, LeavesOtherSlotsAlone) {
   for (const ChannelRole role : kRoles) {
-    Head head(codec(), role, 64, 0);
-    codec().encode(role, random_vector(64, 1), 20, head.pointers);
-    const auto before = head.bytes;
-    codec().encode(role, random_vector(64, 2), 21, head.pointers);
-    std::vector<float> got(64), expected(64);
-    codec().decode(role, head.read(), 20, got);
-    head.bytes = before;
-    for (size_t p = 0; p < head.bytes.size(); ++p) {
-      head.pointers[p] = head.bytes[p].data();
+    const int64_t dim = dims().front();
+    Head head(codec(), role, dim, 0);
+    std::vector<std::vector<float>> before(kBlockTokens);
+    for (int64_t slot = 0; slot < kBlockTokens; ++slot) {
+      codec().encode(role, random_vector(dim, slot), slot, head.pointers);
+      before[slot].resize(dim);
+      codec().decode(role, head.read(), slot, before[slot]);
     }
-    codec().decode(role, head.read(), 20, expected);
-    EXPECT_EQ(got, expected);
+    codec().encode(role, random_vector(dim, 99), 21, head.pointers);
+    std::vector<float> got(dim);
+    for (int64_t slot = 0; slot < kBlockTokens; ++slot) {
+      codec().decode(role, head.read(), slot, got);
+      ASSERT_EQ(got == before[slot], slot != 21) << "slot " << slot;
+    }
   }
 }
 
 TEST_P(AnyCodec, RefusesSlotsPlanesAndSizesThatAreNotThere) {
-  const std::vector<float> vector(64);
-  std::vector<float> out(64);
-  Head head(codec(), ChannelRole::kKeys, 64, 0);
+  const int64_t dim = dims().front();
+  const std::vector<float> vector(dim);
+  std::vector<float> out(dim);
+  Head head(codec(), ChannelRole::kKeys, dim, 0);
   for (const int64_t slot : {int64_t{-1}, kBlockTokens}) {
     EXPECT_THROW(
         codec().encode(ChannelRole::kKeys, vector, slot, head.pointers), Error);
@@ -129,10 +120,28 @@ TEST_P(AnyCodec, RefusesSlotsPlanesAndSizesThatAreNotThere) {
         codec().decode(ChannelRole::kKeys, head.read(), slot, out), Error);
   }
   EXPECT_THROW(codec().encode(ChannelRole::kKeys, vector, 0, {}), Error);
-  EXPECT_THROW(codec().planes(ChannelRole::kKeys, 100), Error);
-  const Status status = codec().supports(ChannelRole::kValues, 100);
-  EXPECT_EQ(status.code(), ErrorCode::kUnsupported);
-  EXPECT_NE(status.text().find("100"), std::string::npos);
+  for (const int64_t odd : {0, 100, 640}) {
+    EXPECT_THROW(codec().planes(ChannelRole::kKeys, odd), Error);
+    const Status status = codec().supports(ChannelRole::kValues, odd);
+    EXPECT_EQ(status.code(), ErrorCode::kUnsupported);
+    EXPECT_NE(status.text().find(std::to_string(odd)), std::string::npos);
+    EXPECT_NE(status.text().find("no codec fits"), std::string::npos)
+        << status.text();
+  }
+}
+
+TEST_P(AnyCodec, NamesACodecThatFitsWhereItDoesNot) {
+  for (int64_t dim = 16; dim <= 512; dim += 16) {
+    const Status status = codec().supports(ChannelRole::kKeys, dim);
+    if (!status.ok()) {
+      const std::string text =
+          status.text().substr(status.text().find(';') + 2);
+      const std::string other = text.substr(0, text.find(' '));
+      EXPECT_TRUE(
+          find_codec(other).value()->supports(ChannelRole::kKeys, dim).ok())
+          << status.text();
+    }
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -148,10 +157,13 @@ TEST(CodecRegistry, FindsEachCodecByItsNameAndNoOther) {
     ids.insert(codec->id());
   }
   EXPECT_EQ(ids.size(), all_codecs().size());
-  const Status status = find_codec("q4").status();
-  EXPECT_EQ(status.code(), ErrorCode::kInvalidArgument);
-  for (const Codec* codec : all_codecs()) {
-    EXPECT_NE(status.text().find(codec->name()), std::string::npos);
+  EXPECT_EQ(find_codec("q4g64").value(), find_codec("q4").value());
+  for (const char* name : {"q7", "t6", "t4g64", "Q8", "q4g16", "bf16 ", ""}) {
+    const Status status = find_codec(name).status();
+    EXPECT_EQ(status.code(), ErrorCode::kInvalidArgument) << name;
+    for (const Codec* codec : all_codecs()) {
+      EXPECT_NE(status.text().find(codec->name()), std::string::npos);
+    }
   }
 }
 
@@ -159,6 +171,24 @@ TEST(CodecRegistry, KeepsTheIdsThatStoredBlocksName) {
   EXPECT_EQ(find_codec("f32").value()->id(), "dense.f32.1");
   EXPECT_EQ(find_codec("f16").value()->id(), "dense.f16.1");
   EXPECT_EQ(find_codec("bf16").value()->id(), "dense.bf16.1");
+  EXPECT_EQ(find_codec("q8").value()->id(), "affine.8.g64.bf16.1");
+  EXPECT_EQ(find_codec("q3g128").value()->id(), "affine.3.g128.bf16.1");
+  EXPECT_EQ(find_codec("t4").value()->id(), "turbo.4.hadamard.seed1.f32.1");
+}
+
+TEST(CodecRegistry, TellsFormsApartByValue) {
+  std::vector<CodecForm> seen;
+  for (const Codec* codec : all_codecs()) {
+    const CodecForm form = codec->form();
+    for (const CodecForm& other : seen) {
+      EXPECT_FALSE(form == other) << codec->name();
+    }
+    seen.push_back(form);
+  }
+  const CodecForm form = find_codec("q3g32").value()->form();
+  EXPECT_EQ(form.kind, CodecKind::kAffine);
+  EXPECT_EQ(form.bits, 3);
+  EXPECT_EQ(form.group, 32);
 }
 
 } // namespace

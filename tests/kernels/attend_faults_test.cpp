@@ -24,7 +24,7 @@ void expect_right(Player& player, int64_t row, int64_t first) {
 }
 
 TEST(AttendFaults, B08AChunkLongerThanAFilledWindowSeesItsWholeWindow) {
-  for (const Codec* codec : all_codecs()) {
+  for (const Codec* codec : dense_codecs()) {
     Player player(windowed(8, codec->name().c_str()));
     player.add_row(1);
     player.play(0, {8, 12});
@@ -108,7 +108,7 @@ TEST(AttendFaults, B11TheOldestKeyGoesExactlyWhenTheWindowIsFull) {
 }
 
 TEST(AttendFaults, B30EveryRowOfABatchWritesTheBytesItWritesAlone) {
-  for (const Codec* codec : all_codecs()) {
+  for (const Codec* codec : dense_codecs()) {
     AttendSetup setup = windowed(0, codec->name().c_str());
     setup.spec.kv_heads = 2;
     setup.spec.query_heads = 4;
@@ -138,7 +138,7 @@ TEST(AttendFaults, B30EveryRowOfABatchWritesTheBytesItWritesAlone) {
 
 TEST(AttendFaults, B93NothingIsReadOfFreshBlocksAtAnyLength) {
   // Fresh blocks hold NaN; one key read too many would show.
-  for (const Codec* codec : all_codecs()) {
+  for (const Codec* codec : dense_codecs()) {
     Player player(windowed(0, codec->name().c_str()));
     player.add_row(1);
     for (int64_t n = 1; n <= 3 * kBlockTokens; ++n) {
@@ -152,7 +152,7 @@ TEST(AttendFaults, B93NothingIsReadOfFreshBlocksAtAnyLength) {
 }
 
 TEST(AttendFaults, RolledBackSlotsLeaveNoTraceWhateverTheyHold) {
-  for (const Codec* codec : all_codecs()) {
+  for (const Codec* codec : dense_codecs()) {
     AttendSetup setup = windowed(0, codec->name().c_str());
     Player never(setup);
     never.add_row(1);

@@ -35,6 +35,14 @@ inline const Codec& codec_named(const char* name) {
   return *find_codec(name).value();
 }
 
+inline std::vector<const Codec*> dense_codecs() {
+  std::vector<const Codec*> codecs = all_codecs();
+  std::erase_if(codecs, [](const Codec* codec) {
+    return codec->form().kind != CodecKind::kDense;
+  });
+  return codecs;
+}
+
 inline std::vector<KernelPath> paths_here() {
   std::vector<KernelPath> paths;
   for (const char* name : {"plain", "avx512", "amx"}) {
