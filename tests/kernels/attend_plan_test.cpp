@@ -66,7 +66,8 @@ TEST(AttendPlan, GivesEachVisibleBlockOfAUnitToExactlyOneItem) {
     for (const AttendItem& item : plan.items) {
       const AttendUnit& unit = plan.units[item.unit];
       for (int64_t i = 0; i < unit.splits(); ++i) {
-        if (item.split < 0 || item.split == i) {
+        if (item.first < 0 ||
+            (i >= item.first && i < item.first + item.splits)) {
           splits[item.unit].insert(unit.split(i));
         }
       }
@@ -90,9 +91,11 @@ TEST(AttendPlan, SharesOneDecodingRowAmongThreadsAndNotAmongOne) {
   const std::vector<RowSpan> row{{0, 1, 32767}};
   const AttentionSpec spec = spec_of(4, 1, {});
   EXPECT_EQ(plan_attend(spec, row, 1).items.size(), 1u);
-  EXPECT_EQ(
-      plan_attend(spec, row, 2).items.size(),
-      static_cast<size_t>(512 / kSplitBlocks));
+  const AttendPlan plan = plan_attend(spec, row, 2);
+  EXPECT_EQ(plan.items.size(), 8u); // four a thread
+  for (const AttendItem& item : plan.items) {
+    EXPECT_EQ(item.splits, 512 / kSplitBlocks / 8);
+  }
 }
 
 TEST(AttendPlan, PutsTheDearestItemsFirst) {

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "holdfast/base/bits.h"
+#include "holdfast/codec/rotation.h"
 #include "holdfast/kernels/cpu/attend.h"
 
 namespace holdfast::cpu {
@@ -176,18 +177,18 @@ class Player {
       const std::vector<float> k = key(row, row.written);
       const std::vector<float> v = value(row, row.written);
       for (int64_t head = 0; head < setup_.spec.kv_heads; ++head) {
-        std::byte* planes[2] = {
-            plane(row, row.written, head, 0), plane(row, row.written, head, 1)};
+        const auto planes = planes_at(row, row.written, head);
+        const auto split = planes.begin() + key_planes();
         setup_.keys->encode(
             ChannelRole::kKeys,
             head_of(k, head, setup_.spec.key_dim),
             row.written % kBlockTokens,
-            {planes, 1});
+            {planes.begin(), split});
         setup_.values->encode(
             ChannelRole::kValues,
             head_of(v, head, setup_.spec.value_dim),
             row.written % kBlockTokens,
-            {planes + 1, 1});
+            {split, planes.end()});
       }
     }
   }
@@ -225,11 +226,7 @@ class Player {
     const AttentionSpec& spec = setup_.spec;
     const Visibility& sees = spec.visibility;
     std::vector<float> q = query(row, position);
-    if (setup_.keys->name() == "bf16") {
-      for (float& x : q) {
-        x = bf16_to_f32(f32_to_bf16(x));
-      }
-    }
+    round_query(q);
     const int64_t group = spec.query_heads / spec.kv_heads;
     std::vector<double> out(spec.query_heads * spec.value_dim, 0.0);
     std::vector<double> sums(spec.query_heads, 0.0);
@@ -277,9 +274,18 @@ class Player {
     return largest;
   }
   /// What error_at may be: f32 rounding, and bf16 weights where values are
-  /// bf16 (relative 2^-9 each, so 2^-9 of the largest value).
+  /// bf16 or codes (relative 2^-9 each, so 2^-9 of the largest value, which is
+  /// up to 2 where codes stand for it). The f32 products of coded keys add up
+  /// numbers larger than the result.
   double tolerance() const {
-    return setup_.values->name() == "bf16" ? 0x1p-9 : 4e-6;
+    const CodecKind keys = setup_.keys->form().kind;
+    const CodecForm values = setup_.values->form();
+    const bool exact =
+        values.kind == CodecKind::kDense && values.format != DenseFormat::kBf16;
+    return values.kind != CodecKind::kDense ? 0x1p-8
+        : !exact                            ? 0x1p-9
+        : keys != CodecKind::kDense         ? 4e-5
+                                            : 4e-6;
   }
 
  private:
@@ -290,6 +296,44 @@ class Player {
         setup.values->planes(ChannelRole::kValues, setup.spec.value_dim);
     layer.planes.insert(layer.planes.end(), values.begin(), values.end());
     return {layer, layer, layer}; // the middle one is played
+  }
+  int64_t key_planes() const {
+    return static_cast<int64_t>(
+        setup_.keys->planes(ChannelRole::kKeys, setup_.spec.key_dim).size());
+  }
+  /// A head's planes: the keys', then the values'.
+  std::vector<std::byte*>
+  planes_at(const PlayedRow& row, int64_t position, int64_t head) const {
+    const int64_t count =
+        key_planes() +
+        static_cast<int64_t>(
+            setup_.values->planes(ChannelRole::kValues, setup_.spec.value_dim)
+                .size());
+    std::vector<std::byte*> planes(count);
+    for (int64_t i = 0; i < count; ++i) {
+      planes[i] = plane(row, position, head, i);
+    }
+    return planes;
+  }
+  /// To bf16 where the kernels round it: as it is, or rotated.
+  void round_query(std::vector<float>& q) const {
+    const CodecForm keys = setup_.keys->form();
+    if (keys.kind == CodecKind::kDense && keys.format != DenseFormat::kBf16) {
+      return;
+    }
+    const auto dim = static_cast<size_t>(setup_.spec.key_dim);
+    for (size_t at = 0; at < q.size(); at += dim) {
+      const std::span<float> head(q.data() + at, dim);
+      if (keys.kind == CodecKind::kTurbo) {
+        rotate(head);
+      }
+      for (float& x : head) {
+        x = bf16_to_f32(f32_to_bf16(x));
+      }
+      if (keys.kind == CodecKind::kTurbo) {
+        unrotate(head);
+      }
+    }
   }
   static void add(std::vector<float>& to, const std::vector<float>& more) {
     to.insert(to.end(), more.begin(), more.end());
@@ -320,11 +364,12 @@ class Player {
       int64_t head,
       std::span<float> k,
       std::span<float> v) const {
-    const std::byte* planes[2] = {
-        plane(row, position, head, 0), plane(row, position, head, 1)};
+    const auto planes = planes_at(row, position, head);
+    const std::vector<const std::byte*> all(planes.begin(), planes.end());
+    const auto split = all.begin() + key_planes();
     const int64_t slot = position % kBlockTokens;
-    setup_.keys->decode(ChannelRole::kKeys, {planes, 1}, slot, k);
-    setup_.values->decode(ChannelRole::kValues, {planes + 1, 1}, slot, v);
+    setup_.keys->decode(ChannelRole::kKeys, {all.begin(), split}, slot, k);
+    setup_.values->decode(ChannelRole::kValues, {split, all.end()}, slot, v);
   }
   double score(const float* q, const std::vector<float>& k) const {
     double sum = 0.0;

@@ -3,9 +3,11 @@
 // One unit over one split: scores, softmax weights, value sums, for any key and
 // value format and any Isa:
 //   V             16 f32 lanes (math-inl.h)        Tiles  tile-inl.h
-//   load_f16      16 halves to V
+//   load_f16      16 halves to V                 load_bf16  likewise
 //   narrow_bf16   V to 16 bf16, returns what those are as V
-//   narrow_weights  two V to 32 bf16, and to what their even and odd ones are
+//   narrow_weights  two V to 32 bf16, subnormals to 0, and to what their even
+//                 and odd ones are
+//   expand        tiles of codes to tiles
 //   narrow_f16    V to 16 halves
 //   select        bit i ? a[i] : b[i]              largest  of the lanes
 // Include it in a kernel's .cpp file alone, after its Isa.
@@ -16,6 +18,8 @@
 #include <cstring>
 
 #include "holdfast/kernels/cpu/append-inl.h"
+#include "holdfast/kernels/cpu/attend_coded_keys-inl.h"
+#include "holdfast/kernels/cpu/attend_coded_values-inl.h"
 #include "holdfast/kernels/cpu/attend_kernels.h"
 #include "holdfast/kernels/cpu/attend_keys-inl.h"
 #include "holdfast/kernels/cpu/attend_values-inl.h"
@@ -105,7 +109,62 @@ inline void weigh_group(
   }
 }
 
-template <class Isa, class Keys, class Values>
+/// What a split asks of its keys' form, and of its values'. `prepare` comes
+/// once a split, before its groups of rows.
+template <class Isa>
+struct KeyForm {
+  void (*prepare)(const SplitJob&);
+  void (*scores)(typename Isa::Tiles&, const ScorePass&);
+};
+template <class Isa>
+struct ValueForm {
+  void (*prepare)(const SplitJob&);
+  void (*weigh)(const SplitJob&, int64_t, int64_t, const uint64_t*);
+  void (*values)(typename Isa::Tiles&, const ValuePass&);
+};
+
+/// Indices are PlaneForms: keys and values meet in the scratch alone.
+template <class Isa>
+inline const KeyForm<Isa>& key_form(PlaneForm form) {
+  using F32 = RowKeys<Isa, F32Elements>;
+  using F16 = RowKeys<Isa, F16Elements>;
+  using Bf16 = TiledKeys<Isa>;
+  using Codes = CodedKeys<Isa>;
+  static constexpr KeyForm<Isa> forms[kPlaneForms] = {
+      {F32::prepare, F32::scores},
+      {F16::prepare, F16::scores},
+      {Bf16::prepare, Bf16::scores},
+      {Codes::prepare, Codes::scores}};
+  return forms[static_cast<int>(form)];
+}
+template <class Isa>
+inline const ValueForm<Isa>& value_form(PlaneForm form) {
+  using F32 = RowValues<Isa, F32Elements>;
+  using F16 = RowValues<Isa, F16Elements>;
+  using Bf16 = TiledValues<Isa>;
+  using Codes = CodedValues<Isa>;
+  static constexpr ValueForm<Isa> forms[kPlaneForms] = {
+      {F32::prepare, weigh_group<Isa, F32::kNarrow>, F32::values},
+      {F16::prepare, weigh_group<Isa, F16::kNarrow>, F16::values},
+      {Bf16::prepare, weigh_group<Isa, Bf16::kNarrow>, Bf16::values},
+      {Codes::prepare, weigh_group<Isa, Codes::kNarrow>, Codes::values}};
+  return forms[static_cast<int>(form)];
+}
+
+/// What to fetch while the scores of a split are made.
+inline Fetch fetch_for_scores(const SplitJob& job) {
+  Fetch fetch;
+  for (int64_t b = 0; b < job.block_count; ++b) {
+    if (job.cold && b + 1 < job.block_count) {
+      fetch.add(job.blocks[b + 1].keys, job.keys->bytes);
+    }
+    fetch.add(job.blocks[b].values, job.values->bytes);
+  }
+  fetch.spread(job.block_count * fetch_parts(job));
+  return fetch;
+}
+
+template <class Isa>
 inline void attend_group(
     typename Isa::Tiles& tiles,
     const SplitJob& job,
@@ -122,10 +181,9 @@ inline void attend_group(
     V::set(kNothing).store(job.scratch.largest + 16 * r);
   }
   // With more rows, products outweigh the loads, and the processor fetches.
-  const bool first = job.rows <= kGroupRows;
-  const auto keys_of = [](const BlockView* block) {
-    return block ? block->keys : nullptr;
-  };
+  const bool fetches = job.rows <= kGroupRows;
+  Fetch fetch = fetches ? fetch_for_scores(job) : Fetch();
+  const auto score = key_form<Isa>(job.keys->form).scores;
   for (int64_t b = 0; b < job.block_count; ++b) {
     if (any[b] == 0) {
       continue;
@@ -134,39 +192,37 @@ inline void attend_group(
     const uint32_t steps = ((any[b] & 0xffffffffu) != 0 ? 1u : 0u) |
         ((any[b] >> kStepTokens) != 0 ? 2u : 0u);
     float* scores = job.scratch.scores + b * kGroupRows * 64;
-    const bool last = b + 1 == job.block_count;
-    Keys::scores(
+    score(
         tiles,
         {.job = &job,
          .row = row,
          .rows = rows,
          .steps = steps,
+         .block = b,
          .keys = block.keys,
          .scores = scores,
-         .next_keys = first && !last ? job.blocks[b + 1].keys : nullptr,
-         .next_values = first ? block.values : nullptr});
+         .fetch = &fetch});
     shape_scores<Isa>(job, rows, block.visible + row, steps, scores);
   }
-  weigh_group<Isa, Values::kUsesTiles>(job, row, rows, any);
-  Values::values(
+  Fetch next;
+  for (int64_t b = 0; fetches && b < job.next_count; ++b) {
+    next.add(job.next[b].keys, job.keys->bytes);
+  }
+  const ValueForm<Isa>& values = value_form<Isa>(job.values->form);
+  values.weigh(job, row, rows, any);
+  values.values(
       tiles,
-      {.job = &job,
-       .row = row,
-       .rows = rows,
-       .visible = any,
-       .next_keys = first ? keys_of(job.next) : nullptr});
+      {.job = &job, .row = row, .rows = rows, .visible = any, .fetch = &next});
 }
 
-template <class Isa, class Keys, class Values>
+template <class Isa>
 void attend_split(const SplitJob& job) {
   typename Isa::Tiles tiles(static_cast<int>(job.rows < 16 ? job.rows : 16));
-  for (int64_t b = 0; b < job.block_count; ++b) {
-    Values::prepare(job, job.blocks[b]);
-  }
+  key_form<Isa>(job.keys->form).prepare(job);
+  value_form<Isa>(job.values->form).prepare(job);
   for (int64_t row = 0; row < job.rows; row += kGroupRows) {
     const int64_t left = job.rows - row;
-    attend_group<Isa, Keys, Values>(
-        tiles, job, row, left < kGroupRows ? left : kGroupRows);
+    attend_group<Isa>(tiles, job, row, left < kGroupRows ? left : kGroupRows);
   }
 }
 
@@ -268,23 +324,12 @@ void finish_row(
 
 template <class Isa>
 AttendKernels make_attend_kernels() {
-  using K0 = RowKeys<Isa, F32Elements>;
-  using K1 = RowKeys<Isa, F16Elements>;
-  using K2 = TiledKeys<Isa>;
-  using V0 = RowValues<Isa, F32Elements>;
-  using V1 = RowValues<Isa, F16Elements>;
-  using V2 = TiledValues<Isa>;
   return {
-      {K0::pack_query, K1::pack_query, K2::pack_query},
-      {{attend_split<Isa, K0, V0>,
-        attend_split<Isa, K0, V1>,
-        attend_split<Isa, K0, V2>},
-       {attend_split<Isa, K1, V0>,
-        attend_split<Isa, K1, V1>,
-        attend_split<Isa, K1, V2>},
-       {attend_split<Isa, K2, V0>,
-        attend_split<Isa, K2, V1>,
-        attend_split<Isa, K2, V2>}},
+      {RowKeys<Isa, F32Elements>::pack_query,
+       RowKeys<Isa, F16Elements>::pack_query,
+       TiledKeys<Isa>::pack_query},
+      CodedKeys<Isa>::pack_query,
+      attend_split<Isa>,
       {append_f32_keys, append_f16_keys<Isa>, append_bf16_keys<Isa>},
       {append_f32_values, append_f16_values<Isa>, append_bf16_values<Isa>},
       fold_partial<Isa>,

@@ -9,7 +9,7 @@
 
 #include "holdfast/base/bits.h"
 #include "holdfast/base/check.h"
-#include "holdfast/codec/dense.h"
+#include "holdfast/kernels/cpu/attend_channel.h"
 #include "holdfast/kernels/cpu/attend_plan.h"
 #include "holdfast/kernels/cpu/attend_unit.h"
 
@@ -20,6 +20,8 @@ namespace {
 // Below these a call is over before a second thread has woken.
 constexpr int64_t kSmallCost = 3; // in AttendPlan's units
 constexpr int64_t kSmallAppend = 32; // vectors
+
+constexpr int64_t kMostPlanes = 3; // of one channel
 
 void refuse(const std::string& expected, const std::string& got) {
   throw Error(
@@ -77,13 +79,24 @@ AttendContext check(const AttendJob& job, KernelPath path) {
   for (size_t r = 0; r < job.rows.size(); ++r) {
     check_row(job.spec->visibility, job.rows[r], job.blocks[r]);
   }
-  job.layout->offset(job.layer, job.spec->kv_heads - 1, 1); // throws
+  const AttentionSpec& spec = *job.spec;
+  const auto planes_of = [](const Codec& codec, ChannelRole role, int64_t dim) {
+    return static_cast<int64_t>(codec.planes(role, dim).size());
+  };
+  const int64_t key_planes =
+      planes_of(*job.keys, ChannelRole::kKeys, spec.key_dim);
+  const int64_t planes =
+      key_planes + planes_of(*job.values, ChannelRole::kValues, spec.value_dim);
+  job.layout->offset(job.layer, spec.kv_heads - 1, planes - 1); // throws
+  static std::atomic<uint64_t> calls{0};
   return {
       .job = &job,
       .kernels = &attend_kernels(path),
-      .keys = *dense_format(*job.keys),
-      .values = *dense_format(*job.values),
-      .heads = job.spec->query_heads / job.spec->kv_heads};
+      .keys = view_channel(*job.keys, ChannelRole::kKeys, spec.key_dim),
+      .values = view_channel(*job.values, ChannelRole::kValues, spec.value_dim),
+      .key_planes = key_planes,
+      .heads = spec.query_heads / spec.kv_heads,
+      .call = ++calls};
 }
 
 /// The part of a row's new tokens that lies in one block, for one head.
@@ -94,28 +107,74 @@ struct AppendPiece {
   int64_t head = 0;
 };
 
+/// One channel's part of a piece.
+struct AppendChannel {
+  const Codec* codec;
+  ChannelRole role;
+  PlaneForm form;
+  int64_t plane; // the first of the channel's, within the head's
+};
+
+void append_channel(
+    const AttendContext& context,
+    const AppendChannel& channel,
+    const AppendPiece& piece,
+    AppendJob append) {
+  const AttendJob& job = *context.job;
+  const int64_t position = job.rows[piece.row].start + piece.token;
+  std::byte* image = job.blocks[piece.row].images[position / kBlockTokens];
+  const auto plane = [&](int64_t i) {
+    return image +
+        job.layout->offset(job.layer, piece.head, channel.plane + i).get();
+  };
+  append.count = piece.count;
+  append.slot = position % kBlockTokens;
+  append.plane = plane(0);
+  if (channel.form != PlaneForm::kCodes) {
+    const AttendKernels& kernels = *context.kernels;
+    const auto& append_dense = channel.role == ChannelRole::kKeys
+        ? kernels.append_keys
+        : kernels.append_values;
+    append_dense[static_cast<int>(channel.form)](append);
+    return;
+  }
+  std::byte* planes[kMostPlanes];
+  const size_t count = channel.codec->planes(channel.role, append.dim).size();
+  for (size_t i = 0; i < count; ++i) {
+    planes[i] = plane(static_cast<int64_t>(i));
+  }
+  for (int64_t i = 0; i < piece.count; ++i) {
+    channel.codec->encode(
+        channel.role,
+        {append.source + i * append.stride, static_cast<size_t>(append.dim)},
+        append.slot + i,
+        {planes, count});
+  }
+}
+
 void append_piece(const AttendContext& context, const AppendPiece& piece) {
   const AttendJob& job = *context.job;
   const AttentionSpec& spec = *job.spec;
-  const RowSpan& row = job.rows[piece.row];
-  const int64_t position = row.start + piece.token;
-  std::byte* image = job.blocks[piece.row].images[position / kBlockTokens];
   const int64_t first =
-      (row.first_token + piece.token) * spec.kv_heads + piece.head;
-  context.kernels->append_keys[static_cast<int>(context.keys)](
+      (job.rows[piece.row].first_token + piece.token) * spec.kv_heads +
+      piece.head;
+  append_channel(
+      context,
+      {job.keys, ChannelRole::kKeys, context.keys.form, 0},
+      piece,
       {.source = job.k + first * spec.key_dim,
        .stride = spec.kv_heads * spec.key_dim,
-       .count = piece.count,
-       .dim = spec.key_dim,
-       .slot = position % kBlockTokens,
-       .plane = image + job.layout->offset(job.layer, piece.head, 0).get()});
-  context.kernels->append_values[static_cast<int>(context.values)](
+       .dim = spec.key_dim});
+  append_channel(
+      context,
+      {job.values,
+       ChannelRole::kValues,
+       context.values.form,
+       context.key_planes},
+      piece,
       {.source = job.v + first * spec.value_dim,
        .stride = spec.kv_heads * spec.value_dim,
-       .count = piece.count,
-       .dim = spec.value_dim,
-       .slot = position % kBlockTokens,
-       .plane = image + job.layout->offset(job.layer, piece.head, 1).get()});
+       .dim = spec.value_dim});
 }
 
 void append(const AttendContext& context, Executor& executor) {
@@ -151,7 +210,7 @@ AttendWorker& worker_of_this_thread() {
   return worker;
 }
 
-/// The partials of units that are shared out split by split. Whoever finishes
+/// The partials of units that are shared out in parts. Whoever finishes
 /// a unit's last split folds them, in order.
 class SplitUnits {
  public:
@@ -162,7 +221,7 @@ class SplitUnits {
         left_(plan.units.size()) {
     int64_t floats = 0;
     for (const AttendItem& item : plan.items) {
-      if (item.split >= 0 && offsets_[item.unit] < 0) {
+      if (item.first >= 0 && offsets_[item.unit] < 0) {
         const AttendUnit& unit = plan.units[item.unit];
         offsets_[item.unit] = floats;
         left_[item.unit].store(unit.splits(), std::memory_order_relaxed);
@@ -175,9 +234,13 @@ class SplitUnits {
 
   void run(const AttendItem& item, AttendWorker& worker) {
     const AttendUnit& unit = plan_.units[item.unit];
-    worker.run_split(
-        context_, unit, item.split, partial(item.unit, item.split));
-    if (left_[item.unit].fetch_sub(1, std::memory_order_acq_rel) > 1) {
+    const int64_t end = item.first + item.splits;
+    for (int64_t i = item.first; i < end; ++i) {
+      worker.run_split(
+          context_, unit, i, {item.first, end - 1}, partial(item.unit, i));
+    }
+    if (left_[item.unit].fetch_sub(item.splits, std::memory_order_acq_rel) >
+        item.splits) {
       return;
     }
     const Partial total = partial(item.unit, 0);
@@ -228,17 +291,11 @@ Status supports_attend(
     const Codec& keys,
     const Codec& values,
     KernelPath) {
-  for (const Codec* codec : {&keys, &values}) {
-    if (!dense_format(*codec)) {
-      return Status(
-          ErrorCode::kUnsupported,
-          "[append_and_attend] expected a dense codec (f32, f16, bf16), got " +
-              codec->name());
-    }
-  }
-  const Status status = keys.supports(ChannelRole::kKeys, spec.key_dim);
-  return status.ok() ? values.supports(ChannelRole::kValues, spec.value_dim)
-                     : status;
+  const Status status =
+      supports_channel(keys, ChannelRole::kKeys, spec.key_dim);
+  return status.ok()
+      ? supports_channel(values, ChannelRole::kValues, spec.value_dim)
+      : status;
 }
 
 void append_and_attend(
@@ -252,7 +309,7 @@ void append_and_attend(
   const auto run = [&](int64_t i, int) {
     const AttendItem& item = plan.items[i];
     AttendWorker& worker = worker_of_this_thread();
-    item.split < 0 ? worker.run_whole(context, plan.units[item.unit])
+    item.first < 0 ? worker.run_whole(context, plan.units[item.unit])
                    : split.run(item, worker);
   };
   const auto items = static_cast<int64_t>(plan.items.size());

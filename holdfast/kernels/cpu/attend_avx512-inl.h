@@ -7,6 +7,7 @@
 
 #include <cstdint>
 
+#include "holdfast/kernels/cpu/attend_expand_avx512-inl.h"
 #include "holdfast/kernels/cpu/intrinsics.h"
 #include "holdfast/kernels/cpu/math-inl.h"
 #include "holdfast/kernels/cpu/tile-inl.h"
@@ -22,6 +23,18 @@ struct Avx512Isa {
   static V load_f16(const uint16_t* from) {
     return {_mm512_cvtph_ps(
         _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)))};
+  }
+  static V load_bf16(const uint16_t* from) {
+    const __m512i wide = _mm512_cvtepu16_epi32(
+        _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)));
+    return {_mm512_castsi512_ps(_mm512_slli_epi32(wide, 16))};
+  }
+  static void expand(
+      const CodedPlanes& codes,
+      const std::byte* from,
+      int64_t count,
+      uint16_t* to) {
+    expand_tiles_avx512(codes, from, count, to);
   }
   /// As base/bits.h rounds: to nearest even; a NaN keeps sign and payload.
   static V narrow_bf16(V x, uint16_t* to) {
@@ -39,15 +52,15 @@ struct Avx512Isa {
         reinterpret_cast<__m256i*>(to), _mm512_cvtepi32_epi16(high));
     return {_mm512_castsi512_ps(_mm512_slli_epi32(high, 16))};
   }
-  /// 32 weights in [0, 1], none subnormal.
+  /// 32 numbers that are not NaN.
   static void narrow_weights(V& low, V& high, uint16_t* to) {
 #if defined(__AVX512BF16__)
     const __m512i both =
         reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(high.v, low.v));
     _mm512_storeu_si512(to, both);
 #else
-    narrow_bf16(low, to);
-    narrow_bf16(high, to + 16);
+    narrow_bf16(flushed(low), to);
+    narrow_bf16(flushed(high), to + 16);
     const __m512i both = _mm512_loadu_si512(to);
 #endif
     low.v = _mm512_castsi512_ps(_mm512_slli_epi32(both, 16));
@@ -78,6 +91,9 @@ struct Avx512Isa {
   }
 
  private:
+  static V flushed(V x) {
+    return V::if_less(V::abs(x), V::set(0x1p-126f), V::set(0.0f), x);
+  }
   /// A NaN's high bits, with `bit` where no bit under `mask` is left.
   static __m512i quiet(__m512i high, __m512i mask, int bit) {
     return _mm512_mask_or_epi32(

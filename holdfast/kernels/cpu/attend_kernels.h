@@ -20,7 +20,7 @@ namespace holdfast::cpu {
 
 /// A partial covers this many blocks, from an absolute multiple of it on;
 /// partials are folded in order.
-constexpr int64_t kSplitBlocks = 8;
+constexpr int64_t kSplitBlocks = 4;
 constexpr int64_t kUnitRows = 128;
 /// Rows that pass through the scratch of a split at a time: two tiles.
 constexpr int64_t kGroupRows = 32;
@@ -38,10 +38,41 @@ struct Partial {
   float* sum = nullptr; // [rows]
 };
 
+/// How a channel's first plane is read. The dense forms are numbered as
+/// DenseFormat is.
+enum class PlaneForm { kF32, kF16, kBf16, kCodes };
+constexpr int kDenseForms = 3;
+constexpr int kPlaneForms = 4;
+
+/// A channel of codes: element d of token t is
+///   scale[d / group][t] * (x + shift) + bias[d / group][t],
+/// x the number its code stands for in the tiles.
+struct CodedPlanes {
+  int bits = 0; // 2, 3, 4, 5, 6 or 8
+  int64_t group = 0; // elements
+  int64_t scales = 0; // offset of that plane from the codes, in bytes
+  int64_t biases = 0; // likewise; 0: none, and scales are f32 norms
+  /// [32] bf16: what code i % 2^bits stands for. Null for 6 and 8 bits, whose
+  /// tiles hold the code itself times 2^-112.
+  const uint16_t* levels = nullptr;
+  float shift = 0.0f;
+  float middle = 0.0f; // of the range of x
+  bool wide() const {
+    return bits > 5;
+  }
+};
+
+/// The planes of one channel of one head.
+struct ChannelView {
+  PlaneForm form = PlaneForm::kBf16;
+  int64_t bytes = 0;
+  CodedPlanes codes;
+};
+
 /// A block as one unit sees it.
 struct BlockView {
-  const std::byte* keys = nullptr; // plane
-  const std::byte* values = nullptr; // plane
+  const std::byte* keys = nullptr; // first plane
+  const std::byte* values = nullptr; // first plane
   const uint64_t* visible = nullptr; // [rows], padded with zeros; see
                                      // attend_visible.h
   int64_t written = 0; // slots that hold tokens: [0, written)
@@ -53,6 +84,12 @@ struct AttendScratch {
   uint16_t* weights = nullptr; // [kSplitSteps][kGroupRows][32], bf16
   float* largest = nullptr; // [kGroupRows][16]
   uint16_t* values = nullptr; // [value_dim / 16][16][16][2]
+  // Where keys or values are codes:
+  uint16_t* ring = nullptr; // [2][4] tiles
+  float* products = nullptr; // [kGroupRows][64]
+  // Where units have more than 16 rows: a split, expanded.
+  uint16_t* key_tiles = nullptr; // [kSplitBlocks][key_width / 32][4] tiles
+  uint16_t* value_tiles = nullptr; // [kSplitBlocks][2][value_dim / 16] tiles
 };
 
 /// One unit over the blocks of one split.
@@ -60,13 +97,20 @@ struct SplitJob {
   int64_t rows = 0;
   int64_t key_width = 0; // elements of a packed query
   int64_t value_dim = 0;
+  const ChannelView* keys = nullptr;
+  const ChannelView* values = nullptr;
   const void* q = nullptr; // [rows padded to 16, key_width], packed
+  const float* q_sums = nullptr; // [rows, key_width / group], of coded keys
   float scale = 1.0f; // of scores, before the cap
   float softcap = 0.0f;
   const BlockView* blocks = nullptr;
   int64_t block_count = 0;
-  /// Fetched into the cache meanwhile, or null: the block after the last.
+  /// Blocks of the split that this thread reads next, whose keys are fetched
+  /// into the cache meanwhile.
   const BlockView* next = nullptr;
+  int64_t next_count = 0;
+  /// Nobody fetched this split's keys.
+  bool cold = false;
   AttendScratch scratch;
   Partial result;
 };
@@ -81,14 +125,21 @@ struct AppendJob {
   std::byte* plane = nullptr;
 };
 
-/// Indices are DenseFormat's.
+/// Indices of the arrays are PlaneForms.
 struct AttendKernels {
   /// q [dim] to the form that split() takes, padded with zeros to the key
   /// width.
-  void (*pack_query[3])(const float* q, int64_t dim, void* packed);
-  void (*split[3][3])(const SplitJob& job); // [keys][values]
-  void (*append_keys[3])(const AppendJob& job);
-  void (*append_values[3])(const AppendJob& job);
+  void (*pack_query[kDenseForms])(const float* q, int64_t dim, void* packed);
+  /// Likewise for coded keys; sums: [width / group] of the packed elements.
+  void (*pack_coded_query)(
+      const float* q,
+      int64_t dim,
+      const CodedPlanes& codes,
+      void* packed,
+      float* sums);
+  void (*split)(const SplitJob& job);
+  void (*append_keys[kDenseForms])(const AppendJob& job);
+  void (*append_values[kDenseForms])(const AppendJob& job);
   /// total = total folded with part, for each row that part saw keys for.
   void (*fold)(
       const Partial& total,

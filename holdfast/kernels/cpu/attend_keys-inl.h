@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "holdfast/kernels/cpu/attend_fetch-inl.h"
 #include "holdfast/kernels/cpu/attend_kernels.h"
 
 namespace holdfast::cpu {
@@ -25,28 +26,22 @@ struct ScorePass {
   int64_t row; // the first, a multiple of kGroupRows
   int64_t rows; // at most kGroupRows
   uint32_t steps; // bit i: some row sees some of the block's step i
+  int64_t block; // of the split
   const std::byte* keys;
   float* scores;
-  /// Planes to fetch meanwhile, of the sizes of keys and of values, or null.
-  const std::byte* next_keys;
-  const std::byte* next_values;
+  Fetch* fetch; // stepped fetch_parts() times a block
 };
 
-/// Fetches bytes [begin, end) of a plane into the second cache, or nothing of a
-/// null plane.
-inline void fetch(const std::byte* plane, int64_t begin, int64_t end) {
-  if (plane != nullptr) {
-    for (int64_t line = begin; line < end; line += 64) {
-      __builtin_prefetch(plane + line, 0, 2);
-    }
-  }
+/// Calls of Fetch::step() in the scores of one block.
+inline int64_t fetch_parts(const SplitJob& job) {
+  return (job.key_width + 31) / 32;
 }
 
 template <class Isa>
 struct TiledKeys {
-  using Query = uint16_t;
   using Tiles = typename Isa::Tiles;
-  static constexpr bool kUsesTiles = true;
+
+  static void prepare(const SplitJob&) {}
 
   static void pack_query(const float* q, int64_t dim, void* packed) {
     auto* to = static_cast<uint16_t*>(packed);
@@ -75,18 +70,6 @@ struct TiledKeys {
   }
 
  private:
-  /// Fetches what belongs to the `part`-th of `parts` equal parts.
-  static void fetch_part(const ScorePass& pass, int64_t part, int64_t parts) {
-    const int64_t keys = 128 * pass.job->key_width;
-    fetch(pass.next_keys, keys * part / parts, keys * (part + 1) / parts);
-    const int64_t values = 128 * pass.job->value_dim;
-    const int64_t lines = values / 64;
-    fetch(
-        pass.next_values,
-        lines * part / parts * 64,
-        lines * (part + 1) / parts * 64);
-  }
-
   /// 16 rows by the block's 64 keys.
   static void one_row_tile(
       Tiles& tiles,
@@ -110,7 +93,7 @@ struct TiledKeys {
       tiles.template dot<2, 0, 0>();
       tiles.template load_b<1>(b + 3 * group);
       tiles.template dot<3, 0, 1>();
-      fetch_part(pass, k / 32, width / 32);
+      pass.fetch->step();
     }
     tiles.template store_c<0>(pass.scores, 256);
     tiles.template store_c<1>(pass.scores + 16, 256);
@@ -141,7 +124,7 @@ struct TiledKeys {
       tiles.template load_a<1>(q + k + group, width * 2);
       tiles.template dot<2, 1, 0>();
       tiles.template dot<3, 1, 1>();
-      fetch_part(pass, step * (width / 32) + k / 32, width / 16);
+      pass.fetch->step();
     }
     float* s = pass.scores + 32 * step;
     tiles.template store_c<0>(s, 256);
@@ -169,11 +152,11 @@ struct F16Elements {
 
 template <class Isa, class Elements>
 struct RowKeys {
-  using Query = float;
   using Tiles = typename Isa::Tiles;
   using Type = typename Elements::Type;
   using V = typename Isa::V;
-  static constexpr bool kUsesTiles = false;
+
+  static void prepare(const SplitJob&) {}
 
   static void pack_query(const float* q, int64_t dim, void* packed) {
     std::memcpy(packed, q, static_cast<size_t>(dim) * sizeof(float));
@@ -183,9 +166,9 @@ struct RowKeys {
     const int64_t dim = pass.job->key_width;
     const auto* q = static_cast<const float*>(pass.job->q) + pass.row * dim;
     const auto* keys = reinterpret_cast<const Type*>(pass.keys);
-    fetch(pass.next_keys, 0, 64 * dim * int64_t{sizeof(Type)});
-    fetch(
-        pass.next_values, 0, 64 * pass.job->value_dim * int64_t{sizeof(Type)});
+    for (int64_t i = 0; i < fetch_parts(*pass.job); ++i) {
+      pass.fetch->step();
+    }
     int64_t r = 0;
     for (; r + 4 <= pass.rows; r += 4) {
       rows_of<4>(q + r * dim, keys, dim, pass.scores + r * 64);

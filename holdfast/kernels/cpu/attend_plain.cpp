@@ -1,6 +1,7 @@
 // Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
 
 #include "holdfast/base/bits.h"
+#include "holdfast/kernels/cpu/attend_expand_plain-inl.h"
 #include "holdfast/kernels/cpu/math-inl.h"
 #include "holdfast/kernels/cpu/tile-inl.h"
 
@@ -14,6 +15,16 @@ struct PlainIsa {
   static V load_f16(const uint16_t* from) {
     return V::each([&](int i) { return f16_to_f32(from[i]); });
   }
+  static V load_bf16(const uint16_t* from) {
+    return V::each([&](int i) { return bf16_to_f32(from[i]); });
+  }
+  static void expand(
+      const CodedPlanes& codes,
+      const std::byte* from,
+      int64_t count,
+      uint16_t* to) {
+    expand_tiles_plain(codes, from, count, to);
+  }
   static V narrow_bf16(const V& x, uint16_t* to) {
     return V::each([&](int i) {
       to[i] = f32_to_bf16(x.lane[i]);
@@ -21,8 +32,8 @@ struct PlainIsa {
     });
   }
   static void narrow_weights(V& low, V& high, uint16_t* to) {
-    narrow_bf16(low, to);
-    narrow_bf16(high, to + 16);
+    narrow_bf16(flushed(low), to);
+    narrow_bf16(flushed(high), to + 16);
     low = V::each([&](int i) { return bf16_to_f32(to[2 * i]); });
     high = V::each([&](int i) { return bf16_to_f32(to[2 * i + 1]); });
   }
@@ -41,6 +52,11 @@ struct PlainIsa {
       y = x.lane[i] > y ? x.lane[i] : y;
     }
     return y;
+  }
+
+ private:
+  static V flushed(const V& x) {
+    return V::if_less(V::abs(x), V::set(0x1p-126f), V::set(0.0f), x);
   }
 };
 

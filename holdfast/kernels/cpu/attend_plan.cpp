@@ -47,6 +47,16 @@ make_unit(const AttentionSpec& spec, const RowSpan& row, AttendUnit unit) {
   return unit;
 }
 
+/// Visible blocks of the unit's i-th split.
+int64_t split_blocks(const AttendUnit& unit, int64_t i) {
+  const int64_t begin = unit.split(i) * kSplitBlocks;
+  int64_t blocks = 0;
+  for (int64_t b = begin; b < begin + kSplitBlocks; ++b) {
+    blocks += unit.blocks.has(b) ? 1 : 0;
+  }
+  return blocks;
+}
+
 } // namespace
 
 AttendPlan plan_attend(
@@ -81,17 +91,24 @@ AttendPlan plan_attend(
     const bool split = threads > 1 && unit.splits() > 1 &&
         cost(unit) * threads * kItemsPerThread > plan.cost;
     if (!split) {
-      plan.items.push_back({index, -1, cost(unit)});
+      plan.items.push_back({index, -1, unit.splits(), cost(unit)});
       continue;
     }
-    for (int64_t s = 0; s < unit.splits(); ++s) {
-      const int64_t begin = unit.split(s) * kSplitBlocks;
+    const int64_t parts = std::min(
+        unit.splits(),
+        ceil_div(cost(unit) * threads * kItemsPerThread, plan.cost));
+    for (int64_t i = 0; i < parts; ++i) {
+      const int64_t first = i * unit.splits() / parts;
+      const int64_t end = (i + 1) * unit.splits() / parts;
       int64_t blocks = 0;
-      for (int64_t b = begin; b < begin + kSplitBlocks; ++b) {
-        blocks += unit.blocks.has(b) ? 1 : 0;
+      for (int64_t s = first; s < end; ++s) {
+        blocks += split_blocks(unit, s);
       }
       plan.items.push_back(
-          {index, s, blocks * ceil_div(unit.rows, kGroupRows)});
+          {index,
+           first,
+           end - first,
+           blocks * ceil_div(unit.rows, kGroupRows)});
     }
   }
   std::stable_sort(

@@ -39,10 +39,12 @@ struct AttendUnit {
   }
 };
 
-/// A unit, whole or one split of it.
+/// A unit, whole or some of its splits, which one thread reads one after the
+/// other.
 struct AttendItem {
   int64_t unit = 0;
-  int64_t split = -1; // of the unit's splits(); -1: all
+  int64_t first = -1; // of the unit's splits(); -1: all
+  int64_t splits = 0;
   int64_t cost = 0; // blocks times groups of rows
 };
 

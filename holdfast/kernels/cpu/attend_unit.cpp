@@ -7,6 +7,8 @@
 #include <new>
 
 #include "holdfast/base/bits.h"
+#include "holdfast/codec/rotation.h"
+#include "holdfast/kernels/cpu/attend_channel.h"
 
 namespace holdfast::cpu {
 
@@ -45,60 +47,126 @@ Partial partial_in(float* buffer, int64_t rows) {
 void AttendWorker::prepare(
     const AttendContext& context,
     const AttendUnit& unit) {
+  if (call_ == context.call && unit_ == &unit) {
+    return;
+  }
+  const AttentionSpec& spec = *context.job->spec;
+  split_ = {
+      .rows = unit.rows,
+      .key_width = packed_key_width(context.keys, spec.key_dim),
+      .value_dim = spec.value_dim,
+      .keys = &context.keys,
+      .values = &context.values,
+      .scale = spec.scale,
+      .softcap = spec.softcap,
+      .blocks = views_,
+      .next = next_,
+      .scratch = {},
+      .result = {}};
+  pack_queries(context, unit);
+  lay_out_scratch(context, unit);
+  call_ = context.call;
+  unit_ = &unit;
+}
+
+void AttendWorker::pack_queries(
+    const AttendContext& context,
+    const AttendUnit& unit) {
   const AttendJob& job = *context.job;
   const AttentionSpec& spec = *job.spec;
-  const int64_t width = dense_key_width(context.keys, spec.key_dim);
   const int64_t padded = round_up(unit.rows, 16);
+  const int64_t groups = key_groups(context.keys, spec.key_dim);
   // Two bytes an element for bf16 queries, whose width is even.
-  const bool narrow = context.keys == DenseFormat::kBf16;
-  const int64_t stride = narrow ? width / 2 : width; // in floats
-  float* queries = queries_.at_least(padded * stride);
+  const bool narrow = context.keys.form >= PlaneForm::kBf16;
+  const int64_t stride = narrow ? split_.key_width / 2 : split_.key_width;
+  float* queries = queries_.at_least(padded * (stride + groups));
+  float* sums = queries + padded * stride;
+  float* rotated = rotated_.at_least(spec.key_dim);
   for (int64_t r = 0; r < unit.rows; ++r) {
     const int64_t token =
         job.rows[unit.row].first_token + (unit.first + r) / context.heads;
     const int64_t head =
         unit.kv_head * context.heads + (unit.first + r) % context.heads;
-    context.kernels->pack_query[static_cast<int>(context.keys)](
-        job.q + (token * spec.query_heads + head) * spec.key_dim,
-        spec.key_dim,
-        queries + r * stride);
+    const float* q = job.q + (token * spec.query_heads + head) * spec.key_dim;
+    if (stored_rotated(*job.keys)) {
+      std::copy_n(q, spec.key_dim, rotated);
+      rotate({rotated, static_cast<size_t>(spec.key_dim)});
+      q = rotated;
+    }
+    if (groups > 0) {
+      context.kernels->pack_coded_query(
+          q,
+          spec.key_dim,
+          context.keys.codes,
+          queries + r * stride,
+          sums + r * groups);
+    } else {
+      context.kernels->pack_query[static_cast<int>(context.keys.form)](
+          q, spec.key_dim, queries + r * stride);
+    }
   }
   std::fill_n(
       queries + unit.rows * stride, (padded - unit.rows) * stride, 0.0f);
-  constexpr int64_t kScores = kSplitBlocks * kGroupRows * kBlockTokens;
-  constexpr int64_t kWeights = kScores / 2; // of two bytes
-  constexpr int64_t kLargest = kGroupRows * 16;
-  float* scratch =
-      scratch_.at_least(kScores + kWeights + kLargest + spec.value_dim * 16);
-  split_ = {
-      .rows = unit.rows,
-      .key_width = width,
-      .value_dim = spec.value_dim,
-      .q = queries,
-      .scale = spec.scale,
-      .softcap = spec.softcap,
-      .blocks = views_,
-      .scratch =
-          {.scores = scratch,
-           .weights = reinterpret_cast<uint16_t*>(scratch + kScores),
-           .largest = scratch + kScores + kWeights,
-           .values = reinterpret_cast<uint16_t*>(
-               scratch + kScores + kWeights + kLargest)},
-      .result = {}};
+  split_.q = queries;
+  split_.q_sums = sums;
 }
 
-/// Fills views_ with the split's visible blocks, and the one that follows them
-/// where there is one; returns how many belong to the split.
+void AttendWorker::lay_out_scratch(
+    const AttendContext& context,
+    const AttendUnit& unit) {
+  constexpr int64_t kScores = kSplitBlocks * kGroupRows * kBlockTokens;
+  constexpr int64_t kTile = 256; // floats of a tile
+  const bool coded_keys = context.keys.form == PlaneForm::kCodes;
+  const bool coded_values = context.values.form == PlaneForm::kCodes;
+  const bool expands = unit.rows > 16;
+  const int64_t key_tiles =
+      coded_keys && expands ? kSplitBlocks * split_.key_width / 8 : 0;
+  const int64_t value_tiles =
+      coded_values && expands ? kSplitBlocks * split_.value_dim / 8 : 0;
+  const int64_t sizes[] = {
+      kScores,
+      kScores / 2, // weights of two bytes
+      kGroupRows * 16,
+      split_.value_dim * 16,
+      coded_keys || coded_values ? 8 * kTile : 0,
+      coded_keys ? kGroupRows * kBlockTokens : 0,
+      key_tiles * kTile,
+      value_tiles * kTile};
+  int64_t floats = 0;
+  for (const int64_t size : sizes) {
+    floats += size;
+  }
+  float* at = scratch_.at_least(floats);
+  const auto next = [&](int64_t i) {
+    float* here = at;
+    at += sizes[i];
+    return here;
+  };
+  const auto next_narrow = [&](int64_t i) {
+    return reinterpret_cast<uint16_t*>(next(i));
+  };
+  split_.scratch.scores = next(0);
+  split_.scratch.weights = next_narrow(1);
+  split_.scratch.largest = next(2);
+  split_.scratch.values = next_narrow(3);
+  split_.scratch.ring = next_narrow(4);
+  split_.scratch.products = next(5);
+  split_.scratch.key_tiles = next_narrow(6);
+  split_.scratch.value_tiles = next_narrow(7);
+}
+
+/// The visible blocks of a split and their planes; returns how many.
 int64_t AttendWorker::view_blocks(
     const AttendContext& context,
     const AttendUnit& unit,
-    int64_t split) {
+    int64_t split,
+    BlockView* views) {
   const AttendJob& job = *context.job;
   const RowSpan& row = job.rows[unit.row];
   const RowBlocks& blocks = job.blocks[unit.row];
   const int64_t keys = job.layout->offset(job.layer, unit.kv_head, 0).get();
-  const int64_t values = job.layout->offset(job.layer, unit.kv_head, 1).get();
-  const int64_t padded = round_up(unit.rows, 16);
+  const int64_t values =
+      job.layout->offset(job.layer, unit.kv_head, context.key_planes).get();
   const int64_t end = std::min((split + 1) * kSplitBlocks, unit.blocks.end);
   int64_t count = 0;
   for (int64_t b = split * kSplitBlocks; b < end; ++b) {
@@ -106,6 +174,15 @@ int64_t AttendWorker::view_blocks(
       continue;
     }
     uint64_t* visible = visible_[count];
+    views[count++] = {
+        .keys = blocks.images[b] + keys,
+        .values = blocks.images[b] + values,
+        .written =
+            std::min(kBlockTokens, row.start + row.count - b * kBlockTokens)};
+    if (views != views_) {
+      continue;
+    }
+    views[count - 1].visible = visible;
     for (int64_t r = 0; r < unit.rows;) {
       // A token's heads see the same.
       const int64_t token = (unit.first + r) / context.heads;
@@ -117,42 +194,25 @@ int64_t AttendWorker::view_blocks(
           visible_keys(job.spec->visibility, row.start + token, b));
       r = next;
     }
-    std::fill(visible + unit.rows, visible + padded, 0);
-    views_[count++] = {
-        .keys = blocks.images[b] + keys,
-        .values = blocks.images[b] + values,
-        .visible = visible,
-        .written =
-            std::min(kBlockTokens, row.start + row.count - b * kBlockTokens)};
-  }
-  split_.next = nullptr;
-  if (end < unit.blocks.end && unit.blocks.has(end)) {
-    views_[count] = {
-        .keys = blocks.images[end] + keys,
-        .values = blocks.images[end] + values};
-    split_.next = &views_[count];
+    std::fill(
+        visible + unit.rows, visible + round_up(unit.rows, 16), uint64_t{0});
   }
   return count;
-}
-
-void AttendWorker::split_into(
-    const AttendContext& context,
-    const AttendUnit& unit,
-    int64_t i,
-    const Partial& result) {
-  split_.block_count = view_blocks(context, unit, unit.split(i));
-  split_.result = result;
-  context.kernels->split[static_cast<int>(context.keys)]
-                        [static_cast<int>(context.values)](split_);
 }
 
 void AttendWorker::run_split(
     const AttendContext& context,
     const AttendUnit& unit,
     int64_t i,
+    Order order,
     const Partial& result) {
   prepare(context, unit);
-  split_into(context, unit, i, result);
+  split_.block_count = view_blocks(context, unit, unit.split(i), views_);
+  split_.next_count =
+      i < order.last ? view_blocks(context, unit, unit.split(i + 1), next_) : 0;
+  split_.cold = i == order.first;
+  split_.result = result;
+  context.kernels->split(split_);
 }
 
 void AttendWorker::run_whole(
@@ -161,11 +221,11 @@ void AttendWorker::run_whole(
   const int64_t value_dim = context.job->spec->value_dim;
   const int64_t floats = partial_floats(unit.rows, value_dim);
   const Partial total = partial_in(total_.at_least(floats), unit.rows);
-  prepare(context, unit);
-  split_into(context, unit, 0, total);
+  const Partial part = partial_in(part_.at_least(floats), unit.rows);
+  const Order order{0, unit.splits() - 1};
+  run_split(context, unit, 0, order, total);
   for (int64_t i = 1; i < unit.splits(); ++i) {
-    const Partial part = partial_in(part_.at_least(floats), unit.rows);
-    split_into(context, unit, i, part);
+    run_split(context, unit, i, order, part);
     context.kernels->fold(total, part, unit.rows, value_dim);
   }
   finish(context, unit, total);
@@ -182,12 +242,16 @@ void AttendWorker::finish(
         job.rows[unit.row].first_token + (unit.first + r) / context.heads;
     const int64_t head =
         unit.kv_head * context.heads + (unit.first + r) % context.heads;
+    float* out = job.out + (token * spec.query_heads + head) * spec.value_dim;
     context.kernels->finish(
         total,
         r,
         spec.value_dim,
         spec.sink_logits.empty() ? nullptr : &spec.sink_logits[head],
-        job.out + (token * spec.query_heads + head) * spec.value_dim);
+        out);
+    if (stored_rotated(*job.values)) {
+      unrotate({out, static_cast<size_t>(spec.value_dim)});
+    }
   }
 }
 

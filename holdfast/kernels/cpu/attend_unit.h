@@ -12,7 +12,6 @@
 #include <cstdint>
 #include <memory>
 
-#include "holdfast/codec/dense_layout.h"
 #include "holdfast/kernels/cpu/attend.h"
 #include "holdfast/kernels/cpu/attend_kernels.h"
 #include "holdfast/kernels/cpu/attend_plan.h"
@@ -36,9 +35,11 @@ class AlignedFloats {
 struct AttendContext {
   const AttendJob* job = nullptr;
   const AttendKernels* kernels = nullptr;
-  DenseFormat keys = DenseFormat::kBf16;
-  DenseFormat values = DenseFormat::kBf16;
+  ChannelView keys;
+  ChannelView values;
+  int64_t key_planes = 0; // the values' planes come after them
   int64_t heads = 0; // query heads of a key-value head
+  uint64_t call = 0; // no other call has this number
 };
 
 /// Floats of a partial of `rows` rows, padding included.
@@ -50,11 +51,17 @@ class AttendWorker {
  public:
   /// All splits, folded in order, and the finished outputs.
   void run_whole(const AttendContext& context, const AttendUnit& unit);
-  /// The i-th split of the unit into `result`.
+  /// The i-th split of the unit into `result`. `order` says which of the
+  /// splits that this thread reads one after the other it is.
+  struct Order {
+    int64_t first;
+    int64_t last;
+  };
   void run_split(
       const AttendContext& context,
       const AttendUnit& unit,
       int64_t i,
+      Order order,
       const Partial& result);
   /// Writes a unit's outputs from its folded total.
   static void finish(
@@ -64,22 +71,25 @@ class AttendWorker {
 
  private:
   void prepare(const AttendContext& context, const AttendUnit& unit);
+  void pack_queries(const AttendContext& context, const AttendUnit& unit);
+  void lay_out_scratch(const AttendContext& context, const AttendUnit& unit);
   int64_t view_blocks(
       const AttendContext& context,
       const AttendUnit& unit,
-      int64_t split);
-  void split_into(
-      const AttendContext& context,
-      const AttendUnit& unit,
-      int64_t i,
-      const Partial& result);
+      int64_t split,
+      BlockView* views);
 
   AlignedFloats queries_;
+  AlignedFloats rotated_;
   AlignedFloats total_;
   AlignedFloats part_;
   AlignedFloats scratch_;
   SplitJob split_;
-  BlockView views_[kSplitBlocks + 1];
+  /// What split_ was prepared for.
+  uint64_t call_ = 0;
+  const AttendUnit* unit_ = nullptr;
+  BlockView views_[kSplitBlocks];
+  BlockView next_[kSplitBlocks];
   uint64_t visible_[kSplitBlocks][kUnitRows];
 };
 

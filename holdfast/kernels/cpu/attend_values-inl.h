@@ -27,19 +27,63 @@ struct ValuePass {
   int64_t row;
   int64_t rows; // at most kGroupRows
   const uint64_t* visible; // [block] keys that any of the rows sees
-  /// A plane of keys to fetch meanwhile, or null.
-  const std::byte* next_keys;
+  Fetch* fetch; // not spread yet
 };
+
+/// Calls f.operator()<i>() for i below kCount <= 4.
+template <int kCount, class F>
+inline void each_tile(F f) {
+  f.template operator()<0>();
+  if constexpr (kCount > 1) {
+    f.template operator()<1>();
+  }
+  if constexpr (kCount > 2) {
+    f.template operator()<2>();
+  }
+  if constexpr (kCount > 3) {
+    f.template operator()<3>();
+  }
+}
 
 template <class Isa>
 struct TiledValues {
   using Tiles = typename Isa::Tiles;
   using V = typename Isa::V;
-  static constexpr bool kUsesTiles = true;
+  static constexpr bool kNarrow = true;
 
+  static void prepare(const SplitJob& job) {
+    for (int64_t b = 0; b < job.block_count; ++b) {
+      copy_tail(job, job.blocks[b]);
+    }
+  }
+
+  static void values(Tiles& tiles, const ValuePass& pass) {
+    Steps steps;
+    find(pass, steps);
+    const int64_t count = pass.job->value_dim / 16;
+    const int64_t wide = pass.rows <= 16 ? 4 : 2;
+    pass.fetch->spread(steps.count * ((count + wide - 1) / wide));
+    for (Range range{0, 0}; range.end < steps.count;) {
+      range = {range.end, range.end + kRange};
+      range.end = range.end < steps.count ? range.end : steps.count;
+      for (int64_t n = 0; n < count;) {
+        const int64_t columns = n + wide <= count ? wide : 1;
+        if (pass.rows <= 16) {
+          columns == 4 ? product<1, 4>(tiles, pass, steps, range, n)
+                       : product<1, 1>(tiles, pass, steps, range, n);
+        } else {
+          columns == 2 ? product<2, 2>(tiles, pass, steps, range, n)
+                       : product<2, 1>(tiles, pass, steps, range, n);
+        }
+        n += columns;
+      }
+    }
+  }
+
+ private:
   /// Makes the step of 32 tokens that ends among unwritten slots safe to read:
   /// a copy in the scratch in which those are zero.
-  static void prepare(const SplitJob& job, const BlockView& block) {
+  static void copy_tail(const SplitJob& job, const BlockView& block) {
     const int64_t rest = block.written % 32;
     if (rest == 0) {
       return;
@@ -56,36 +100,6 @@ struct TiledValues {
     }
   }
 
-  static void values(Tiles& tiles, const ValuePass& pass) {
-    Steps steps;
-    find(pass, steps);
-    const int64_t count = pass.job->value_dim / 16;
-    const int64_t lines = 2 * pass.job->key_width; // of the next keys
-    const int64_t wide = pass.rows <= 16 ? 4 : 2;
-    for (Range range{0, 0}; range.end < steps.count;) {
-      range = {range.end, range.end + kRange};
-      range.end = range.end < steps.count ? range.end : steps.count;
-      for (int64_t n = 0; n < count;) {
-        const int64_t columns = n + wide <= count ? wide : 1;
-        if (range.begin == 0) {
-          fetch(
-              pass.next_keys,
-              lines * n / count * 64,
-              lines * (n + columns) / count * 64);
-        }
-        if (pass.rows <= 16) {
-          columns == 4 ? product<1, 4>(tiles, pass, steps, range, n)
-                       : product<1, 1>(tiles, pass, steps, range, n);
-        } else {
-          columns == 2 ? product<2, 2>(tiles, pass, steps, range, n)
-                       : product<2, 1>(tiles, pass, steps, range, n);
-        }
-        n += columns;
-      }
-    }
-  }
-
- private:
   struct Steps {
     int64_t count = 0;
     const uint16_t* weights[kSplitSteps];
@@ -149,25 +163,12 @@ struct TiledValues {
           tiles.template dot<kColumns + kN, 1, kN % 2>();
         }
       });
+      pass.fetch->step();
     }
     each_tile<kRows * kColumns>([&]<int kC>() {
       tiles.template store_c<kC>(
           out + kC / kColumns * 16 * dim + kC % kColumns * 16, dim * 4);
     });
-  }
-
-  template <int kCount, class F>
-  static void each_tile(F f) {
-    f.template operator()<0>();
-    if constexpr (kCount > 1) {
-      f.template operator()<1>();
-    }
-    if constexpr (kCount > 2) {
-      f.template operator()<2>();
-    }
-    if constexpr (kCount > 3) {
-      f.template operator()<3>();
-    }
   }
 };
 
@@ -176,13 +177,15 @@ struct RowValues {
   using Tiles = typename Isa::Tiles;
   using Type = typename Elements::Type;
   using V = typename Isa::V;
-  static constexpr bool kUsesTiles = false;
+  static constexpr bool kNarrow = false;
 
-  static void prepare(const SplitJob&, const BlockView&) {}
+  static void prepare(const SplitJob&) {}
 
   static void values(Tiles&, const ValuePass& pass) {
     const int64_t dim = pass.job->value_dim;
+    pass.fetch->spread((dim + 63) / 64);
     for (int64_t d = 0; d < dim;) {
+      pass.fetch->step();
       const bool wide = d + 64 <= dim;
       int64_t r = 0;
       for (; r + 4 <= pass.rows; r += 4) {

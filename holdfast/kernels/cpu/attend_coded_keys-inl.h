@@ -1,0 +1,218 @@
+// Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
+//
+// Scores against keys that are codes. What a code stands for is exact in bf16,
+// so codes become bf16 tiles and go through the tile product, from zero for
+// each group of elements that share a scale; then, group by group,
+//   score = scale * (product + shift * sum(q)) [+ bias * sum(q)]
+// with sum(q) over the group's packed elements. Up to 16 rows, tiles are made
+// one step ahead of the products, in the first cache; more rows read a split
+// that was expanded once for all of them. Both add the same in the same order.
+// Include it in a kernel's .cpp file alone, after its Isa.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "holdfast/kernels/cpu/attend_keys-inl.h"
+
+namespace holdfast::cpu {
+namespace {
+
+/// Tiles of 6 and 8 bits hold 2^-112 of the numbers: queries and weights are
+/// multiplied by the first, products by the second. Exact.
+constexpr float kWideBefore = 0x1p96f;
+constexpr float kWideAfter = 0x1p16f;
+
+/// 16 scales (or biases) of a group from token t on.
+template <class Isa>
+inline typename Isa::V
+load_scales(const CodedPlanes& codes, const std::byte* plane, int64_t index) {
+  return codes.biases != 0
+      ? Isa::load_bf16(reinterpret_cast<const uint16_t*>(plane) + index)
+      : Isa::V::load(reinterpret_cast<const float*>(plane) + index);
+}
+
+template <class Isa>
+struct CodedKeys {
+  using Tiles = typename Isa::Tiles;
+  using V = typename Isa::V;
+
+  static void pack_query(
+      const float* q,
+      int64_t dim,
+      const CodedPlanes& codes,
+      void* packed,
+      float* sums) {
+    auto* to = static_cast<uint16_t*>(packed);
+    const V before = V::set(codes.wide() ? kWideBefore : 1.0f);
+    const V back = V::set(codes.wide() ? 1.0f / kWideBefore : 1.0f);
+    for (int64_t d = 0; d < dim;) {
+      V sum = V::set(0.0f);
+      const int64_t end = d + codes.group < dim ? d + codes.group : dim;
+      for (; d < end; d += 16) {
+        sum = sum + Isa::narrow_bf16(V::load(q + d) * before, to + d) * back;
+      }
+      *sums++ = sum.sum();
+    }
+    if (dim % 32 != 0) {
+      std::memset(to + dim, 0, 32);
+    }
+  }
+
+  /// Expands the split's keys where more than one row tile reads them.
+  static void prepare(const SplitJob& job) {
+    if (job.rows <= 16) {
+      return;
+    }
+    const int64_t tiles = job.key_width / 8;
+    for (int64_t b = 0; b < job.block_count; ++b) {
+      Isa::expand(
+          job.keys->codes,
+          job.blocks[b].keys,
+          tiles,
+          job.scratch.key_tiles + b * tiles * 512);
+    }
+  }
+
+  static void scores(Tiles& tiles, const ScorePass& pass) {
+    if (pass.job->rows <= 16) {
+      one_row_tile<true>(tiles, pass);
+    } else if (pass.rows <= 16) {
+      one_row_tile<false>(tiles, pass);
+    } else {
+      for (int64_t step = 0; step < 2; ++step) {
+        if ((pass.steps >> step & 1) != 0) {
+          two_row_tiles(tiles, step, pass);
+        }
+      }
+    }
+  }
+
+ private:
+  static const uint16_t* expanded(const ScorePass& pass) {
+    return pass.job->scratch.key_tiles + pass.block * pass.job->key_width * 64;
+  }
+
+  /// Adds group g's part to the scores of rows by token groups [begin, end).
+  static void
+  combine(const ScorePass& pass, int64_t g, int64_t begin, int64_t end) {
+    const SplitJob& job = *pass.job;
+    const CodedPlanes& codes = job.keys->codes;
+    const int64_t groups = job.key_width / codes.group;
+    const float* sums = job.q_sums + pass.row * groups + g;
+    const std::byte* scales = pass.keys + codes.scales;
+    const std::byte* biases = pass.keys + codes.biases;
+    const V after = V::set(codes.wide() ? kWideAfter : 1.0f);
+    for (int64_t i = begin; i < end; ++i) {
+      const V scale = load_scales<Isa>(codes, scales, g * 64 + i * 16);
+      const V bias = codes.biases != 0
+          ? load_scales<Isa>(codes, biases, g * 64 + i * 16)
+          : V::set(0.0f);
+      for (int64_t r = 0; r < pass.rows; ++r) {
+        const int64_t at = r * 64 + i * 16;
+        const float sum = sums[r * groups];
+        const V x = V::fma(
+            V::load(job.scratch.products + at),
+            after,
+            V::set(codes.shift * sum));
+        V score =
+            g == 0 ? scale * x : V::fma(scale, x, V::load(pass.scores + at));
+        if (codes.biases != 0) {
+          score = V::fma(bias, V::set(sum), score);
+        }
+        score.store(pass.scores + at);
+      }
+    }
+  }
+
+  /// Up to 16 rows by the block's 64 keys.
+  template <bool kExpand>
+  static void one_row_tile(Tiles& tiles, const ScorePass& pass) {
+    const SplitJob& job = *pass.job;
+    const CodedPlanes& codes = job.keys->codes;
+    const int64_t width = job.key_width;
+    const auto* q = static_cast<const uint16_t*>(job.q) + pass.row * width;
+    uint16_t* ring = job.scratch.ring;
+    const int64_t bytes = 256 * codes.bits; // of the four tiles of a step
+    if constexpr (kExpand) {
+      Isa::expand(codes, pass.keys, 4, ring);
+    }
+    float* products = job.scratch.products;
+    const int64_t steps = width / 32;
+    const int64_t in_group = codes.group / 32;
+    for (int64_t k = 0; k < steps; ++k) {
+      const uint16_t* b;
+      if constexpr (kExpand) {
+        b = ring + k % 2 * 2048;
+        if (k + 1 < steps) {
+          Isa::expand(
+              codes, pass.keys + (k + 1) * bytes, 4, ring + (k + 1) % 2 * 2048);
+        }
+      } else {
+        b = expanded(pass) + k * 2048;
+      }
+      if (k % in_group == 0) {
+        tiles.template zero<0>();
+        tiles.template zero<1>();
+        tiles.template zero<2>();
+        tiles.template zero<3>();
+      }
+      tiles.template load_a<0>(q + k * 32, width * 2);
+      tiles.template load_b<0>(b);
+      tiles.template dot<0, 0, 0>();
+      tiles.template load_b<1>(b + 512);
+      tiles.template dot<1, 0, 1>();
+      tiles.template load_b<0>(b + 1024);
+      tiles.template dot<2, 0, 0>();
+      tiles.template load_b<1>(b + 1536);
+      tiles.template dot<3, 0, 1>();
+      pass.fetch->step();
+      if ((k + 1) % in_group == 0) {
+        tiles.template store_c<0>(products, 256);
+        tiles.template store_c<1>(products + 16, 256);
+        tiles.template store_c<2>(products + 32, 256);
+        tiles.template store_c<3>(products + 48, 256);
+        combine(pass, k / in_group, 0, 4);
+      }
+    }
+  }
+
+  /// 32 rows by the 32 keys of a step.
+  static void two_row_tiles(Tiles& tiles, int64_t step, const ScorePass& pass) {
+    const SplitJob& job = *pass.job;
+    const int64_t width = job.key_width;
+    const auto* q = static_cast<const uint16_t*>(job.q) + pass.row * width;
+    const uint16_t* keys = expanded(pass) + step * 1024;
+    float* products = job.scratch.products + 32 * step;
+    const int64_t steps = width / 32;
+    const int64_t in_group = job.keys->codes.group / 32;
+    for (int64_t k = 0; k < steps; ++k) {
+      if (k % in_group == 0) {
+        tiles.template zero<0>();
+        tiles.template zero<1>();
+        tiles.template zero<2>();
+        tiles.template zero<3>();
+      }
+      tiles.template load_a<0>(q + k * 32, width * 2);
+      tiles.template load_b<0>(keys + k * 2048);
+      tiles.template dot<0, 0, 0>();
+      tiles.template load_b<1>(keys + k * 2048 + 512);
+      tiles.template dot<1, 0, 1>();
+      tiles.template load_a<1>(q + k * 32 + 16 * width, width * 2);
+      tiles.template dot<2, 1, 0>();
+      tiles.template dot<3, 1, 1>();
+      if ((k + 1) % in_group == 0) {
+        tiles.template store_c<0>(products, 256);
+        tiles.template store_c<1>(products + 16, 256);
+        tiles.template store_c<2>(products + 16 * 64, 256);
+        tiles.template store_c<3>(products + 16 * 64 + 16, 256);
+        combine(pass, k / in_group, 2 * step, 2 * step + 2);
+      }
+    }
+  }
+};
+
+} // namespace
+} // namespace holdfast::cpu
