@@ -64,11 +64,11 @@ class Gemma3 : public Model {
       layers_.push_back(load_layer(source, i));
     }
     const bool tied = !source.has("output.weight");
+    const cpu::Weight output = tied
+        ? *table_
+        : source.matrix("output.weight", config_.vocab, config_.hidden);
     output_ = std::make_shared<const cpu::LinearLayer>(cpu::LinearLayer{
-        .weights =
-            {tied ? table_
-                  : std::make_shared<const cpu::Weight>(source.matrix(
-                        "output.weight", config_.vocab, config_.hidden))},
+        .weights = {std::make_shared<const cpu::Weight>(output.exact())},
         .norm = source.vector("output_norm.weight", config_.hidden),
         .post_norm = {},
         .eps = static_cast<float>(config_.norm_eps)});
@@ -99,7 +99,7 @@ class Gemma3 : public Model {
 
   Bytes weight_bytes() const override {
     Bytes total = table_->bytes();
-    if (output_->weights[0] != table_) {
+    if (output_->weights[0]->data() != table_->data()) {
       total += output_->weights[0]->bytes();
     }
     for (const auto& layer : layers_) {

@@ -12,6 +12,7 @@
 #include "holdfast/base/bits.h"
 #include "holdfast/base/check.h"
 #include "holdfast/kernels/cpu/linear_dispatch.h"
+#include "holdfast/kernels/cpu/linear_exact.h"
 #include "holdfast/kernels/cpu/linear_scratch.h"
 
 namespace holdfast::cpu {
@@ -50,6 +51,12 @@ void check(const LinearJob& job) {
     require(
         job.weights.size() == 2 && job.weights[0]->n() == job.weights[1]->n(),
         "a gate over two weights of one n");
+  }
+  for (const Weight* weight : job.weights) {
+    require(
+        !weight->format().exact ||
+            (job.weights.size() == 1 && job.post_norm.weight == nullptr),
+        "an exact weight alone and without a norm behind it");
   }
   require(
       job.m == 0 || (job.x != nullptr && job.y != nullptr),
@@ -352,6 +359,10 @@ class Pass {
 void linear(const LinearJob& job, Executor& executor, KernelPath path) {
   check(job);
   const LinearKernels& kernels = linear_kernels(path);
+  if (job.weights[0]->format().exact) {
+    linear_exact(job, executor, kernels.exact);
+    return;
+  }
   int64_t width = 0;
   for (const Weight* weight : job.weights) {
     width += weight->n();

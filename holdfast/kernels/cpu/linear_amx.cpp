@@ -1,6 +1,7 @@
 // Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
 
 #include "holdfast/kernels/cpu/expand_amx-inl.h"
+#include "holdfast/kernels/cpu/linear_exact_amx-inl.h"
 #include "holdfast/kernels/cpu/linear_products-inl.h"
 #include "holdfast/kernels/cpu/linear_vector-inl.h"
 
@@ -19,8 +20,15 @@ struct Amx : VectorArch {
         reinterpret_cast<__m256i*>(out),
         reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(value.v)));
   }
+  static void store_numbers(const int32_t* q, int64_t row, int8_t* numbers) {
+    store_digits(q, row, numbers);
+  }
+  static const ExactKernels kExact;
 };
 
+constexpr ExactKernels Amx::kExact{
+    .prepare = exact_prepare<Amx>,
+    .product = {exact_product_amx<false>, exact_product_amx<true>}};
 constexpr LinearKernels kKernels = make_kernels<Amx>();
 
 } // namespace

@@ -13,6 +13,7 @@
 
 #include <cstdint>
 
+#include "holdfast/kernels/cpu/linear_exact_kernels.h"
 #include "holdfast/kernels/cpu/weight_layout.h"
 
 namespace holdfast::cpu {
@@ -99,6 +100,7 @@ struct LinearKernels {
   ProductKernels f32;
   ProductKernels bf16;
   ProductKernels codes[9][2]; // [bits][offsets]
+  ExactKernels exact;
 };
 
 const LinearKernels& linear_kernels_plain();

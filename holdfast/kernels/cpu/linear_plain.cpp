@@ -1,6 +1,7 @@
 // Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
 
 #include "holdfast/kernels/cpu/expand_plain-inl.h"
+#include "holdfast/kernels/cpu/linear_exact_plain-inl.h"
 #include "holdfast/kernels/cpu/linear_products-inl.h"
 
 namespace holdfast::cpu {
@@ -26,8 +27,16 @@ struct Plain {
   }
   template <int kLines>
   static void prefetch(const uint8_t*) {}
+
+  static void store_numbers(const int32_t* q, int64_t row, int8_t* numbers) {
+    store_int16(q, row, numbers);
+  }
+  static const ExactKernels kExact;
 };
 
+constexpr ExactKernels Plain::kExact{
+    .prepare = exact_prepare<Plain>,
+    .product = {exact_product_plain<false>, exact_product_plain<true>}};
 constexpr LinearKernels kKernels = make_kernels<Plain>();
 
 } // namespace

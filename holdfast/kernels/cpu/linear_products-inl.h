@@ -366,7 +366,8 @@ constexpr LinearKernels make_kernels() {
       .post = post<Arch>,
       .f32 = {.stream = f32_products<Arch>, .block = f32_products<Arch>},
       .bf16 = products<Arch, Bf16Source>(),
-      .codes = {}};
+      .codes = {},
+      .exact = Arch::kExact};
   kernels.codes[2][0] = products<Arch, CodeSource<2, false>>();
   kernels.codes[2][1] = products<Arch, CodeSource<2, true>>();
   kernels.codes[3][0] = products<Arch, CodeSource<3, false>>();

@@ -224,6 +224,13 @@ Weight Weight::pack_values(
   return weight;
 }
 
+Weight Weight::exact() const {
+  Weight result = *this;
+  result.format_.exact = format_.kind == WeightFormat::Kind::kCodes &&
+      format_.bits == 8 && format_.group >= kStepK;
+  return result;
+}
+
 void Weight::read_row(int64_t row, float* values) const {
   expect(
       row >= 0 && row < n_, "[Weight::read_row] expected a row of the matrix");

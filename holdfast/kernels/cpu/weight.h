@@ -29,6 +29,10 @@ struct WeightFormat {
   /// kCodes: false where each group's offset is -scale * 2^(bits - 1), so that
   /// none is stored.
   bool offsets = false;
+  /// Products in whole numbers (linear_exact_kernels.h): right to 2^-14 of each
+  /// 32 activations' largest, fast for few rows, slower for many. An output
+  /// layer's choice.
+  bool exact = false;
 };
 
 /// Fills one row n of a source matrix [N, K]. kCodes: codes [K], scales and
@@ -80,6 +84,10 @@ class Weight {
   const WeightLayout& layout() const {
     return layout_;
   }
+
+  /// The same weight, its bytes shared, for exact products; itself where the
+  /// format has none: they need 8 bits in groups of 32 and more.
+  Weight exact() const;
 
   /// Row n as values, scale * code + offset in f32: an embedding lookup.
   void read_row(int64_t row, float* values) const;
