@@ -122,7 +122,8 @@ void split_tokens(
   const HeadShape key = head_shape(job, job.key_norm, cos, sin);
   const int64_t dim = job.head_dim;
   const int64_t kv_width = job.kv_heads * dim;
-  const int64_t width = job.query_heads * dim + 2 * kv_width;
+  const int64_t query_stride = job.gated ? 2 * dim : dim;
+  const int64_t width = job.query_heads * query_stride + 2 * kv_width;
   for (int64_t t = first; t < last; ++t) {
     if (turns != nullptr) {
       table.angles(job.positions[t], turns, padded, cos, sin);
@@ -130,9 +131,9 @@ void split_tokens(
     const float* x = job.qkv + t * width;
     float* q = job.q + t * job.query_heads * dim;
     for (int64_t h = 0; h < job.query_heads; ++h) {
-      table.head(x + h * dim, query, q + h * dim);
+      table.head(x + h * query_stride, query, q + h * dim);
     }
-    x += job.query_heads * dim;
+    x += job.query_heads * query_stride;
     float* k = job.k + t * kv_width;
     for (int64_t h = 0; h < job.kv_heads; ++h) {
       table.head(x + h * dim, key, k + h * dim);
@@ -154,6 +155,27 @@ void split_heads(
   const LaneTable& table = lanes(path);
   over_tokens(job.tokens, executor, [&](int64_t first, int64_t last) {
     split_tokens(job, table, data, first, last);
+  });
+}
+
+void gate_heads(const GateHeadsJob& job, Executor& executor, KernelPath path) {
+  const int64_t dim = job.head_dim;
+  expect(
+      job.tokens >= 0 && job.query_heads >= 1 && dim >= 1 &&
+          job.width >= 2 * job.query_heads * dim,
+      "[gate_heads] expected a gate behind each query head");
+  const LaneTable& table = lanes(path);
+  over_tokens(job.tokens, executor, [&](int64_t first, int64_t last) {
+    for (int64_t t = first; t < last; ++t) {
+      for (int64_t h = 0; h < job.query_heads; ++h) {
+        const int64_t at = (t * job.query_heads + h) * dim;
+        const float* gate = job.qkv + t * job.width + (2 * h + 1) * dim;
+        table.map(LaneFunction::kSigmoid, gate, dim, job.y + at);
+        for (int64_t i = 0; i < dim; ++i) {
+          job.y[at + i] *= job.x[at + i];
+        }
+      }
+    }
   });
 }
 

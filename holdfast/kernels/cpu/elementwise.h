@@ -25,9 +25,11 @@ struct Rope {
 };
 
 /// Splits a fused projection and prepares it for attention: q and k are
-/// normalised per head (where a norm is given) and roped, v is copied.
+/// normalised per head (where a norm is given) and roped, v is copied. Where
+/// queries are gated, each query head is followed by its gate, left alone here.
 struct SplitHeadsJob {
-  const float* qkv = nullptr; // [T, (query_heads + 2 kv_heads) * head_dim]
+  const float* qkv = nullptr; // [T, (Q + 2 kv_heads) * head_dim], Q =
+                              // query_heads, twice that where gated
   int64_t tokens = 0; // T
   int64_t query_heads = 0;
   int64_t kv_heads = 0;
@@ -39,8 +41,21 @@ struct SplitHeadsJob {
   float* q = nullptr; // [T, query_heads, head_dim]
   float* k = nullptr; // [T, kv_heads, head_dim]
   float* v = nullptr; // [T, kv_heads, head_dim]
+  bool gated = false;
 };
 void split_heads(const SplitHeadsJob& job, Executor& executor, KernelPath path);
+
+/// y = x * sigmoid(gate), the gates taken from a projection as above.
+struct GateHeadsJob {
+  const float* x = nullptr; // [T, query_heads, head_dim]
+  const float* qkv = nullptr; // [T, width]
+  int64_t tokens = 0; // T
+  int64_t query_heads = 0;
+  int64_t head_dim = 0;
+  int64_t width = 0;
+  float* y = nullptr; // as x
+};
+void gate_heads(const GateHeadsJob& job, Executor& executor, KernelPath path);
 
 /// y[t] = rms_norm(x[t]); x, y: [tokens, width], may be the same.
 void rms_norm(

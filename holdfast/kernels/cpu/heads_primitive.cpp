@@ -42,7 +42,8 @@ class SplitHeadsPrimitive : public mx::Primitive {
         .positions = inputs[1].data<int32_t>(),
         .q = outputs[0].data<float>(),
         .k = outputs[1].data<float>(),
-        .v = outputs[2].data<float>()};
+        .v = outputs[2].data<float>(),
+        .gated = layer_->gated};
     mx::cpu::get_command_encoder(stream()).dispatch(
         [job, layer = layer_, runtime = runtime_] {
           split_heads(job, *runtime.executor, runtime.path);
@@ -58,6 +59,47 @@ class SplitHeadsPrimitive : public mx::Primitive {
 
   const char* name() const override {
     return "HoldfastSplitHeads";
+  }
+
+ private:
+  std::shared_ptr<const HeadsLayer> layer_;
+  Runtime runtime_;
+};
+
+class GateHeadsPrimitive : public mx::UnaryPrimitive {
+ public:
+  GateHeadsPrimitive(
+      std::shared_ptr<const HeadsLayer> layer,
+      const Place& place)
+      : UnaryPrimitive(place.stream),
+        layer_(std::move(layer)),
+        runtime_(place.runtime) {}
+
+  void eval_cpu(const std::vector<mx::array>& inputs, mx::array& out) override {
+    require_f32(inputs[0], "gate_heads");
+    require_f32(inputs[1], "gate_heads");
+    allocate_output(out);
+    const GateHeadsJob job{
+        .x = inputs[0].data<float>(),
+        .qkv = inputs[1].data<float>(),
+        .tokens = inputs[0].shape(0),
+        .query_heads = layer_->query_heads,
+        .head_dim = layer_->head_dim,
+        .width = layer_->width(),
+        .y = out.data<float>()};
+    mx::cpu::get_command_encoder(stream()).dispatch([job, runtime = runtime_] {
+      gate_heads(job, *runtime.executor, runtime.path);
+    });
+  }
+
+  void eval_gpu(const std::vector<mx::array>&, mx::array&) override {
+    throw Error(
+        ErrorCode::kUnsupported,
+        "[gate_heads] expected a CPU stream, got a GPU");
+  }
+
+  const char* name() const override {
+    return "HoldfastGateHeads";
   }
 
  private:
@@ -112,10 +154,9 @@ std::array<mx::array, 3> split_heads(
     const mx::array& qkv,
     const mx::array& positions,
     const Place& place) {
-  const int64_t heads = layer->query_heads + 2 * layer->kv_heads;
   expect(
       qkv.dtype() == mx::float32 && qkv.ndim() == 2 &&
-          qkv.shape(1) == heads * layer->head_dim,
+          qkv.shape(1) == layer->width(),
       "[split_heads] expected qkv [T, (Hq + 2 Hkv) * D] float32");
   expect(
       positions.dtype() == mx::int32 && positions.ndim() == 1 &&
@@ -131,6 +172,24 @@ std::array<mx::array, 3> split_heads(
       std::make_shared<SplitHeadsPrimitive>(layer, place),
       {qkv, positions});
   return {out[0], out[1], out[2]};
+}
+
+mx::array gate_heads(
+    const std::shared_ptr<const HeadsLayer>& layer,
+    const mx::array& x,
+    const mx::array& qkv,
+    const Place& place) {
+  const auto width = static_cast<int>(layer->query_heads * layer->head_dim);
+  expect(
+      layer->gated && x.ndim() >= 2 && qkv.ndim() == 2 &&
+          x.shape(0) == qkv.shape(0) && qkv.shape(1) == layer->width() &&
+          static_cast<int64_t>(x.size()) == int64_t{x.shape(0)} * width,
+      "[gate_heads] expected x [T, Hq, D] and qkv [T, width] of gated queries");
+  return mx::array(
+      mx::Shape{x.shape(0), width},
+      mx::float32,
+      std::make_shared<GateHeadsPrimitive>(layer, place),
+      {x, qkv});
 }
 
 mx::array embed(

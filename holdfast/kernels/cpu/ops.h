@@ -64,14 +64,28 @@ struct HeadsLayer {
   std::vector<float> key_norm;
   float eps = 1e-6f;
   Rope rope;
+  bool gated = false; // each query head is followed by its gate
+
+  /// Columns of the projection.
+  int64_t width() const {
+    return (query_heads * (gated ? 2 : 1) + 2 * kv_heads) * head_dim;
+  }
 };
 
-/// qkv [T, (Hq + 2 Hkv) * D], positions [T] int32 -> q [T, Hq, D], k and v
+/// qkv [T, width], positions [T] int32 -> q [T, Hq, D], k and v
 /// [T, Hkv, D].
 std::array<mlx::core::array, 3> split_heads(
     const std::shared_ptr<const HeadsLayer>& layer,
     const mlx::core::array& qkv,
     const mlx::core::array& positions,
+    const Place& place);
+
+/// x [T, Hq, D], qkv [T, width] of a layer with gated queries -> [T, Hq * D]: x
+/// * sigmoid(gate).
+mlx::core::array gate_heads(
+    const std::shared_ptr<const HeadsLayer>& layer,
+    const mlx::core::array& x,
+    const mlx::core::array& qkv,
     const Place& place);
 
 /// ids [T] int32 -> [T, table.k()], scaled.
