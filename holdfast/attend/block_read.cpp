@@ -30,23 +30,36 @@ class AttendPrimitive : public mx::UnaryPrimitive {
     }
     cpu::allocate_output(out);
     const StepPlan& plan = run_->plan();
-    const cpu::AttendJob job{
-        .spec = &layer_->spec,
-        .keys = layer_->keys,
-        .values = layer_->values,
-        .layout = &layer_->layout,
-        .layer = layer_->layer_in_group,
-        .rows = plan.rows,
-        .blocks = plan.groups[layer_->group],
-        .q = inputs[0].data<float>(),
-        .k = inputs[1].data<float>(),
-        .v = inputs[2].data<float>(),
-        .out = out.data<float>()};
+    std::vector<cpu::AttendJob> jobs; // one a phase: a job has two codecs
+    const auto add = [&](int64_t phase, auto& rows, auto& blocks) {
+      const GroupPhase& of = layer_->phases[phase];
+      jobs.push_back(
+          {.spec = &layer_->spec,
+           .keys = of.keys,
+           .values = of.values,
+           .layout = &of.layout,
+           .layer = layer_->layer_in_group,
+           .rows = rows,
+           .blocks = blocks,
+           .q = inputs[0].data<float>(),
+           .k = inputs[1].data<float>(),
+           .v = inputs[2].data<float>(),
+           .out = out.data<float>()});
+    };
+    const auto& blocks = plan.groups[layer_->group];
+    if (plan.mixed[layer_->group].empty()) {
+      add(blocks[0].phase, plan.rows, blocks);
+    }
+    for (const PhaseRows& part : plan.mixed[layer_->group]) {
+      add(part.phase, part.rows, part.blocks);
+    }
     mx::cpu::get_command_encoder(stream()).dispatch(
-        [job, layer = layer_, run = run_] {
+        [jobs = std::move(jobs), layer = layer_, run = run_] {
           run->work(layer->layer, [&] {
-            cpu::append_and_attend(
-                job, *layer->runtime.executor, layer->runtime.path);
+            for (const cpu::AttendJob& job : jobs) {
+              cpu::append_and_attend(
+                  job, *layer->runtime.executor, layer->runtime.path);
+            }
           });
         });
   }
@@ -72,8 +85,14 @@ class BlockRead : public Read {
   }
 
   Status supports(const LayerRead& layer) const override {
-    return cpu::supports_attend(
-        layer.spec, *layer.keys, *layer.values, layer.runtime.path);
+    for (const GroupPhase& phase : layer.phases) {
+      const Status status = cpu::supports_attend(
+          layer.spec, *phase.keys, *phase.values, layer.runtime.path);
+      if (!status.ok()) {
+        return status;
+      }
+    }
+    return {};
   }
 
   mx::array attend(

@@ -11,14 +11,14 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "mlx/array.h"
 #include "mlx/stream.h"
 
 #include "holdfast/attend/step_run.h"
-#include "holdfast/block/layout.h"
-#include "holdfast/codec/codec.h"
 #include "holdfast/env/runtime.h"
+#include "holdfast/plan/group.h"
 #include "holdfast/plan/layer_spec.h"
 
 namespace holdfast {
@@ -26,9 +26,7 @@ namespace holdfast {
 /// One layer's part of a state. Lives as long as the state.
 struct LayerRead {
   AttentionSpec spec;
-  const Codec* keys = nullptr;
-  const Codec* values = nullptr;
-  ImageLayout layout; // of its group's images
+  std::vector<GroupPhase> phases; // of its group; at least one
   int64_t layer = 0; // in the model
   int64_t group = 0;
   int64_t layer_in_group = 0;
@@ -48,7 +46,8 @@ class Read {
 
   /// Persisted in the signature: "blocks.1".
   virtual std::string name() const = 0;
-  /// Ok, or kUnsupported with the reason.
+  /// Ok where it covers every phase of the layer; else kUnsupported with the
+  /// reason.
   virtual Status supports(const LayerRead& layer) const = 0;
   /// One lazy operation: [T, Hq, Dv] f32.
   virtual mlx::core::array attend(

@@ -30,25 +30,6 @@ std::vector<int64_t> held_positions(const RowSpan& span, const RowBlocks& row) {
   return held;
 }
 
-// The planes of one head of one channel inside an image; a channel's planes
-// follow those of the channels before it.
-template <class Byte>
-std::vector<Byte*>
-planes_of(const LayerRead& layer, Byte* image, int64_t head, ChannelRole role) {
-  const auto key_planes = static_cast<int64_t>(
-      layer.keys->planes(ChannelRole::kKeys, layer.spec.key_dim).size());
-  const auto value_planes = static_cast<int64_t>(
-      layer.values->planes(ChannelRole::kValues, layer.spec.value_dim).size());
-  const bool keys = role == ChannelRole::kKeys;
-  std::vector<Byte*> planes;
-  for (int64_t i = 0; i < (keys ? key_planes : value_planes); ++i) {
-    const int64_t plane = keys ? i : key_planes + i;
-    planes.push_back(
-        image + layer.layout.offset(layer.layer_in_group, head, plane).get());
-  }
-  return planes;
-}
-
 // Encodes new tokens of one channel, then decodes all positions held.
 // fresh: [T, Hkv, dim]; out: [sum of held, Hkv, dim].
 void append_and_decode(
@@ -58,17 +39,21 @@ void append_and_decode(
     const float* fresh,
     float* out) {
   const bool keys = role == ChannelRole::kKeys;
-  const Codec& codec = keys ? *layer.keys : *layer.values;
   const int64_t dim = keys ? layer.spec.key_dim : layer.spec.value_dim;
   const int64_t heads = layer.spec.kv_heads;
   for (size_t r = 0; r < plan.rows.size(); ++r) {
     const RowSpan& span = plan.rows[r];
     const RowBlocks& row = plan.groups[layer.group][r];
+    const GroupPhase& phase = layer.phases[row.phase];
+    const Codec& codec = phase.codec(role);
     for (int64_t t = 0; t < span.count * heads; ++t) {
       const int64_t position = span.start + t / heads;
       const float* vector = fresh + (span.first_token * heads + t) * dim;
-      const auto planes = planes_of<std::byte>(
-          layer, row.images[position / kBlockTokens], t % heads, role);
+      const auto planes = phase.planes(
+          row.images[position / kBlockTokens],
+          layer.layer_in_group,
+          t % heads,
+          role);
       codec.encode(
           role,
           {vector, static_cast<size_t>(dim)},
@@ -77,8 +62,11 @@ void append_and_decode(
     }
     for (const int64_t position : held_positions(span, row)) {
       for (int64_t head = 0; head < heads; ++head, out += dim) {
-        const auto planes = planes_of<const std::byte>(
-            layer, row.images[position / kBlockTokens], head, role);
+        const auto planes = phase.planes(
+            static_cast<const std::byte*>(row.images[position / kBlockTokens]),
+            layer.layer_in_group,
+            head,
+            role);
         codec.decode(
             role,
             planes,

@@ -136,8 +136,7 @@ make_state(const LoadedModel& loaded, const StateChoice& choice) {
   const Codec* codec = find_codec(choice.kv).value();
   return std::make_unique<State>(StateOptions{
       .layers = loaded.model->layers(),
-      .keys = codec,
-      .values = codec,
+      .precision = {.phases = always(codec, codec)},
       .max_bytes = choice.max_bytes,
       .runtime = loaded.runtime,
       .reference_read = choice.reference_read});

@@ -1,6 +1,7 @@
 // Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
 //
-// What State and Step share. Private to state/. Engine thread only.
+// What State, its siblings and Step share. Private to state/. Engine thread
+// only.
 
 #pragma once
 
@@ -16,16 +17,24 @@
 
 namespace holdfast {
 
-struct State::Impl {
-  explicit Impl(StateOptions given);
+/// What siblings share: all but the rows.
+struct StateCore {
+  explicit StateCore(StateOptions given);
 
   const StateOptions options;
   const LayerGroups groups;
   BlockPool pool;
-  Chains chains;
   const mlx::core::Stream stream;
   std::vector<std::shared_ptr<const LayerRead>> layers; // [layer]
   std::vector<Selection> reads; // [layer]
+  std::shared_ptr<const Signature> signature;
+};
+
+struct State::Impl {
+  explicit Impl(std::shared_ptr<StateCore> of);
+
+  const std::shared_ptr<StateCore> core;
+  Chains chains;
 };
 
 struct Step::Impl {
@@ -35,6 +44,9 @@ struct Step::Impl {
   /// what tasks of this step failed with.
   void settle() noexcept;
   void require_open() const;
+  StateCore& core() const {
+    return *state->core;
+  }
 
   const std::shared_ptr<State::Impl> state;
   Transaction transaction;

@@ -2,6 +2,7 @@
 
 #include "holdfast/state/step.h"
 
+#include <algorithm>
 #include <exception>
 #include <string>
 
@@ -38,21 +39,34 @@ void require_shape(
           " float32, got " + text(array.shape()));
 }
 
+// A conversion works on the executor, which whatever was left to evaluate of
+// earlier steps may use.
+Transaction
+begin(Chains& chains, std::span<const RowAppend> rows, mx::Stream stream) {
+  const auto due = [&](const RowAppend& append) {
+    return chains.contains(append.row) && chains.chain(append.row).due();
+  };
+  if (std::any_of(rows.begin(), rows.end(), due)) {
+    mx::synchronize(stream);
+  }
+  return chains.begin(rows);
+}
+
 } // namespace
 
 Step::Impl::Impl(
     std::shared_ptr<State::Impl> of,
     std::span<const RowAppend> rows)
     : state(std::move(of)),
-      transaction(state->chains.begin(rows)),
+      transaction(begin(state->chains, rows, core().stream)),
       run(std::make_shared<StepRun>(
           transaction.plan(),
-          state->groups.layers())),
+          core().groups.layers())),
       positions(
           transaction.plan()->positions.data(),
           mx::Shape{static_cast<int>(transaction.plan()->tokens)},
           mx::int32),
-      attended(state->groups.layers()) {}
+      attended(core().groups.layers()) {}
 
 void Step::Impl::settle() noexcept {
   run->end();
@@ -60,7 +74,7 @@ void Step::Impl::settle() noexcept {
   // would fail the next step; eval has told the first of them.
   for (int failures = 0; failures < kMostFailures; ++failures) {
     try {
-      mx::synchronize(state->stream);
+      mx::synchronize(core().stream);
       return;
     } catch (const std::exception&) {
       continue; // there may be one a task
@@ -89,7 +103,7 @@ int64_t Step::tokens() const {
 }
 
 mx::Stream Step::stream() const {
-  return impl_->state->stream;
+  return impl_->core().stream;
 }
 
 const mx::array& Step::positions() const {
@@ -104,12 +118,12 @@ mx::array Step::attend(
   impl_->require_open();
   const int64_t index = layer.get();
   expect(
-      index >= 0 && index < impl_->state->groups.layers(),
+      index >= 0 && index < impl_->core().groups.layers(),
       "[Step::attend] expected a layer of the state");
   expect(
       !impl_->attended[index],
       "[Step::attend] expected each layer once in a step, got one twice");
-  const auto& read = impl_->state->layers[index];
+  const auto& read = impl_->core().layers[index];
   const AttentionSpec& spec = read->spec;
   const auto shape = [&](int64_t heads, int64_t dim) {
     return mx::Shape{
@@ -120,8 +134,8 @@ mx::array Step::attend(
   require_shape(q, shape(spec.query_heads, spec.key_dim), "q");
   require_shape(k, shape(spec.kv_heads, spec.key_dim), "k");
   require_shape(v, shape(spec.kv_heads, spec.value_dim), "v");
-  auto out = impl_->state->reads[index].read->attend(
-      read, impl_->run, {q, k, v}, impl_->state->stream);
+  auto out = impl_->core().reads[index].read->attend(
+      read, impl_->run, {q, k, v}, impl_->core().stream);
   impl_->attended[index] = true;
   impl_->last = out;
   return out;
@@ -134,7 +148,7 @@ void Step::commit(std::span<const int64_t> accepted) {
     if (impl_->last) {
       mx::eval({*impl_->last});
     }
-    for (int64_t i = 0; i < impl_->state->groups.layers(); ++i) {
+    for (int64_t i = 0; i < impl_->core().groups.layers(); ++i) {
       if (!impl_->run->finished(i)) {
         throw Error(
             ErrorCode::kInvalidArgument,

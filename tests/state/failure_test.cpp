@@ -91,7 +91,7 @@ TEST(Failure, InsideALayerLeavesTheRowsAsTheyWereAndUsable) {
   const Sequence wrong(80, 22);
   Failing codec;
   StateOptions with_codec = options();
-  with_codec.keys = with_codec.values = &codec;
+  with_codec.precision.phases = always(&codec, &codec);
   State state(with_codec);
   const auto want = run_alone(state, sequence, {70, 10});
   const RowId row = state.add_row();
@@ -145,7 +145,7 @@ TEST(Failure, LeavesOtherStatesAlone) {
   const Sequence sequence(80, 23);
   Failing codec;
   StateOptions with_codec = options();
-  with_codec.keys = with_codec.values = &codec;
+  with_codec.precision.phases = always(&codec, &codec);
   State failing(with_codec);
   State other(options());
   const RowId row = failing.add_row();
@@ -159,7 +159,7 @@ TEST(Failure, LeavesOtherStatesAlone) {
 TEST(Failure, ReadsACodecWithoutAKernelThroughTheReferenceAndSaysWhy) {
   Failing codec;
   StateOptions with_codec = options();
-  with_codec.keys = with_codec.values = &codec;
+  with_codec.precision.phases = always(&codec, &codec);
   const std::string text = State(with_codec).explain();
   for (int layer = 0; layer < 3; ++layer) {
     const std::string line = "layer " + std::to_string(layer) +

@@ -41,8 +41,8 @@ inline StateOptions options(const char* codec = "bf16", int threads = 2) {
          .visibility = {.window = window},
          .sink_logits = {}});
   }
-  options.keys = find_codec(codec).value();
-  options.values = options.keys;
+  const Codec* stored = find_codec(codec).value();
+  options.precision.phases = always(stored, stored);
   options.runtime = {std::make_shared<Executor>(threads), best_kernel_path()};
   return options;
 }
