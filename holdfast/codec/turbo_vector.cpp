@@ -35,39 +35,76 @@ class LaneSum {
   std::array<float, 16> lanes_{};
 };
 
-// The last level whose lower threshold is not above x. Thresholds are multiples
-// of a half, so floor(2 x) decides.
-uint8_t nearest_code(const TurboBook& book, float x) {
-  const auto twice =
-      static_cast<int>(std::clamp(std::floor(2.0f * x), -256.0f, 256.0f));
-  const int count = 1 << book.bits;
+// Codes by floor(2 u) + kTwiceMax, for u in units of the levels. Thresholds are
+// midpoints of integers, so that floor decides: an element at a threshold goes
+// up.
+constexpr int kTwiceMax = 256;
+using CodeTable = std::array<uint8_t, 2 * kTwiceMax + 1>;
+
+constexpr CodeTable code_table(const TurboBook& book) {
+  CodeTable table{};
   int code = 0;
-  while (code + 1 < count &&
-         twice >= book.levels[code] + book.levels[code + 1]) {
-    ++code;
-  }
-  return static_cast<uint8_t>(code);
-}
-
-uint8_t code_of(int bits, float x) {
-  if (bits == 8) {
-    const float level = std::clamp(std::rint(x), -127.0f, 127.0f);
-    return static_cast<uint8_t>(static_cast<int>(level) - kTurboUniformZero);
-  }
-  return nearest_code(turbo_book(bits), x);
-}
-
-// What a rotated element is multiplied by to be compared with the levels.
-float step_of(int bits, std::span<const float> rotated, float squares) {
-  if (bits == 8) {
-    float largest = 0.0f;
-    for (const float y : rotated) {
-      largest = std::max(largest, std::abs(y));
+  for (int twice = -kTwiceMax; twice <= kTwiceMax; ++twice) {
+    while (code + 1 < 1 << book.bits &&
+           twice >= book.levels[code] + book.levels[code + 1]) {
+      ++code;
     }
-    return 127.0f / largest;
+    table[twice + kTwiceMax] = static_cast<uint8_t>(code);
   }
-  const auto dim = static_cast<float>(rotated.size());
-  return turbo_book(bits).scale / std::sqrt(squares / dim);
+  return table;
+}
+constexpr CodeTable kCodeTables[] = {
+    code_table(kTurboBooks[0]),
+    code_table(kTurboBooks[1]),
+    code_table(kTurboBooks[2]),
+    code_table(kTurboBooks[3])};
+
+uint8_t table_code(const CodeTable& table, float u) {
+  const float twice = std::clamp(2.0f * u, -256.0f, 256.0f);
+  auto below = static_cast<int>(twice);
+  below -= static_cast<float>(below) > twice ? 1 : 0;
+  return table[below + kTwiceMax];
+}
+
+uint8_t uniform_code(float u) {
+  const float level = std::clamp(std::rint(u), -127.0f, 127.0f);
+  return static_cast<uint8_t>(static_cast<int>(level) - kTurboUniformZero);
+}
+
+// Codes of a rotated vector for one step.
+struct Trial {
+  std::array<uint8_t, kRotationMaxDim> codes;
+  float product; // of the vector and its levels
+  float squares; // of the levels
+};
+
+// step: what an element is multiplied by to be compared with the levels.
+void try_step(
+    int bits,
+    std::span<const float> rotated,
+    float step,
+    Trial& trial) {
+  LaneSum product;
+  int squares = 0;
+  for (size_t d = 0; d < rotated.size(); ++d) {
+    const float u = rotated[d] * step;
+    const uint8_t code =
+        bits == 8 ? uniform_code(u) : table_code(kCodeTables[bits - 2], u);
+    const int level = turbo_level(bits, code);
+    trial.codes[d] = code;
+    product.add(d, rotated[d] * static_cast<float>(level));
+    squares += level * level;
+  }
+  trial.product = product.total();
+  trial.squares = static_cast<float>(squares);
+}
+
+float peak_of(std::span<const float> rotated) {
+  float peak = 0.0f;
+  for (const float y : rotated) {
+    peak = std::max(peak, std::abs(y));
+  }
+  return peak;
 }
 
 } // namespace
@@ -89,19 +126,35 @@ float turbo_encode(
   const float total = squares.total();
   const bool finite = total < std::numeric_limits<float>::infinity();
   if (!finite || total < kTurboSmallest) {
-    std::fill(codes.begin(), codes.end(), code_of(bits, 0.0f));
+    const uint8_t zero = bits == 8 ? uniform_code(0.0f)
+                                   : table_code(kCodeTables[bits - 2], 0.0f);
+    std::fill(codes.begin(), codes.end(), zero);
     return finite ? 0.0f : std::numeric_limits<float>::quiet_NaN();
   }
-  const float step = step_of(bits, rotated, total);
-  LaneSum products;
-  for (size_t d = 0; d < rotated.size(); ++d) {
-    codes[d] = code_of(bits, rotated[d] * step);
-    const auto level = static_cast<float>(turbo_level(bits, codes[d]));
-    products.add(d, rotated[d] * level);
+  std::array<Trial, 2> trials;
+  Trial* best = &trials[0];
+  if (bits == 8) {
+    try_step(bits, rotated, 127.0f / peak_of(rotated), *best);
+  } else {
+    // The step that suits a normal variable, and steps around it: the one whose
+    // levels point most nearly along the vector.
+    const auto dim = static_cast<float>(rotated.size());
+    const float usual = turbo_book(bits).scale / std::sqrt(total / dim);
+    Trial* other = &trials[1];
+    float quality = -1.0f;
+    for (const float part : kTurboSteps) {
+      try_step(bits, rotated, usual * part, *other);
+      const float here = other->product / other->squares * other->product;
+      if (here > quality) {
+        quality = here;
+        std::swap(best, other);
+      }
+    }
   }
+  std::copy_n(best->codes.begin(), codes.size(), codes.begin());
   // With this norm the stored vector's product with the true one is the true
   // one's square: rounding to levels shrinks no score and no value on average.
-  return total / products.total();
+  return total / best->product;
 }
 
 void turbo_decode_rotated(
