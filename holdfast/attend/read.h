@@ -16,10 +16,10 @@
 #include "mlx/array.h"
 #include "mlx/stream.h"
 
-#include "holdfast/attend/step_run.h"
 #include "holdfast/env/runtime.h"
 #include "holdfast/plan/group.h"
 #include "holdfast/plan/layer_spec.h"
+#include "holdfast/plan/step_run.h"
 
 namespace holdfast {
 

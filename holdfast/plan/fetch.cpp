@@ -44,6 +44,10 @@ FetchedChannels fetch_channels(
       "[fetch] expected a layer of the state, got one out of range");
   const LayerPlace place = groups.place(layer);
   const LayerGroup& group = groups.group(place.group);
+  expect(
+      !group.recurrent,
+      "[fetch] expected a layer with keys and values, got a recurrent one",
+      ErrorCode::kUnsupported);
   const auto blocks = chains.blocks(row, place.group);
   FetchedChannels result{
       .positions = {},

@@ -24,7 +24,7 @@ struct FetchedChannels {
 };
 
 /// Throws kNotFound for a row that is not there, kInvalidArgument for a layer
-/// out of range.
+/// out of range, kUnsupported for a recurrent one.
 FetchedChannels fetch_channels(
     const Chains& chains,
     const LayerGroups& groups,

@@ -26,6 +26,14 @@ bool sound_phases(const std::vector<LayerPhase>& phases) {
 }
 
 void require_sound(const LayerState& layer, size_t index) {
+  if (layer.recurrent) {
+    if (const Status status = check_recurrent(*layer.recurrent); !status.ok()) {
+      throw Error(
+          status.code(),
+          "[groups] layer " + std::to_string(index) + ": " + status.text());
+    }
+    return;
+  }
   const AttentionSpec& spec = layer.attention;
   const bool sound = spec.kv_heads > 0 && spec.query_heads > 0 &&
       spec.query_heads % spec.kv_heads == 0 && spec.key_dim > 0 &&
@@ -59,6 +67,9 @@ void require_sound(const LayerState& layer, size_t index) {
 
 /// Without a window everything is kept, sinks or not.
 GroupRule rule_of(const LayerState& layer) {
+  if (layer.recurrent) {
+    return {.window = kRecurrentWindow};
+  }
   const Visibility& visibility = layer.attention.visibility;
   GroupRule rule;
   if (visibility.window > 0) {
@@ -71,6 +82,9 @@ GroupRule rule_of(const LayerState& layer) {
 }
 
 bool belongs(const LayerState& layer, const LayerGroup& group) {
+  if (layer.recurrent || group.recurrent) {
+    return layer.recurrent == group.recurrent;
+  }
   const AttentionSpec& spec = layer.attention;
   return spec.kv_heads == group.kv_heads && spec.key_dim == group.key_dim &&
       spec.value_dim == group.value_dim && rule_of(layer) == group.rule &&
@@ -104,6 +118,12 @@ phase_of(const LayerPhase& phase, const AttentionSpec& spec, size_t layers) {
 
 std::vector<GroupPhase> phases_of(const LayerState& layer, size_t layers) {
   std::vector<GroupPhase> result;
+  if (layer.recurrent) {
+    result.push_back(
+        {.layout = ImageLayout(std::vector<LayerPlanes>(
+             layers, recurrent_planes(*layer.recurrent)))});
+    return result;
+  }
   for (const LayerPhase& phase : layer.phases) {
     result.push_back(phase_of(phase, layer.attention, layers));
   }
@@ -118,7 +138,8 @@ LayerGroup group_like(const LayerState& layer) {
       .key_dim = spec.key_dim,
       .value_dim = spec.value_dim,
       .phases = phases_of(layer, 1),
-      .rule = rule_of(layer)};
+      .rule = rule_of(layer),
+      .recurrent = layer.recurrent};
 }
 
 } // namespace

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -25,10 +26,12 @@ struct LayerPhase {
   Position start{0}; // of the first phase 0; rising
 };
 
-/// One layer and how its state is stored: one phase or more.
+/// One layer and how its state is stored: attention in one phase or more; a
+/// recurrent layer as its spec says, without codecs.
 struct LayerState {
   AttentionSpec attention;
   std::vector<LayerPhase> phases;
+  std::optional<RecurrentSpec> recurrent = {};
 };
 
 /// Where a layer's state lies.
@@ -37,7 +40,7 @@ struct LayerPlace {
   int64_t layer = 0; // within the group
 };
 
-/// A group's images in one phase.
+/// A group's images in one phase. Of a recurrent group: its layout alone.
 struct GroupPhase {
   const Codec* keys = nullptr;
   const Codec* values = nullptr;
@@ -70,6 +73,7 @@ struct LayerGroup {
   int64_t value_dim = 0;
   std::vector<GroupPhase> phases;
   GroupRule rule;
+  std::optional<RecurrentSpec> recurrent = {};
 };
 
 class LayerGroups {

@@ -6,7 +6,10 @@
 #pragma once
 
 #include <cstdint>
+#include <variant>
 #include <vector>
+
+#include "holdfast/plan/recurrent_spec.h"
 
 namespace holdfast {
 
@@ -28,10 +31,13 @@ struct AttentionSpec {
   int64_t value_dim = 0; // likewise
   float scale = 1.0f; // scores are scale * q.k
   float softcap = 0.0f; // > 0: softcap * tanh(score / softcap)
-  Visibility visibility;
+  Visibility visibility = {};
   /// Learned sink logits, one a query head, or empty: each joins its head's
   /// softmax as a score without a value.
-  std::vector<float> sink_logits;
+  std::vector<float> sink_logits = {};
 };
+
+/// One layer of a model.
+using LayerSpec = std::variant<AttentionSpec, RecurrentSpec>;
 
 } // namespace holdfast

@@ -29,7 +29,7 @@
 namespace holdfast {
 
 struct StateOptions {
-  std::vector<AttentionSpec> layers;
+  std::vector<LayerSpec> layers;
   Precision precision;
   Bytes max_bytes{0}; // 0: no limit of ours
   Runtime runtime;

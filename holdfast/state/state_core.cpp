@@ -20,8 +20,14 @@ std::vector<LayerState> layer_states(const StateOptions& options) {
       options.max_bytes >= Bytes(0),
       "[State] expected max_bytes of 0 (no limit) or more");
   std::vector<LayerState> layers;
-  for (const AttentionSpec& spec : options.layers) {
-    layers.push_back({spec, options.precision.of(std::ssize(layers))});
+  for (const LayerSpec& spec : options.layers) {
+    if (const auto* recurrent = std::get_if<RecurrentSpec>(&spec)) {
+      layers.push_back({{}, {}, *recurrent});
+    } else {
+      layers.push_back(
+          {std::get<AttentionSpec>(spec),
+           options.precision.of(std::ssize(layers))});
+    }
   }
   for (const auto& [layer, phases] : options.precision.layers) {
     expect(
@@ -57,6 +63,14 @@ std::string attention_text(const AttentionSpec& spec) {
   return text.str();
 }
 
+std::string recurrent_text(const RecurrentSpec& spec) {
+  std::ostringstream text;
+  text << kRecurrentRead << ", " << spec.key_heads << " key heads of "
+       << spec.key_dim << ", " << spec.value_heads << " value heads of "
+       << spec.value_dim << ", " << spec.taps << " taps";
+  return text.str();
+}
+
 Signature
 make_signature(const StateCore& core, const std::vector<LayerState>& layers) {
   std::vector<Signature::Field> fields{
@@ -67,6 +81,11 @@ make_signature(const StateCore& core, const std::vector<LayerState>& layers) {
       {"kernels", name(core.options.runtime.path)}};
   for (size_t i = 0; i < layers.size(); ++i) {
     const std::string layer = "layer " + std::to_string(i);
+    if (layers[i].recurrent) {
+      fields.push_back(
+          {layer + " recurrent", recurrent_text(*layers[i].recurrent)});
+      continue;
+    }
     fields.push_back(
         {layer + " attention", attention_text(layers[i].attention)});
     fields.push_back({layer + " storage", storage_text(layers[i].phases)});
@@ -86,15 +105,30 @@ StateCore::StateCore(StateOptions given)
       stream(mx::new_thread_unsafe_stream(mx::Device::cpu)) {
   for (int64_t i = 0; i < groups.layers(); ++i) {
     const LayerPlace place = groups.place(LayerIndex(i));
-    auto layer = std::make_shared<const LayerRead>(LayerRead{
-        .spec = options.layers[i],
-        .phases = groups.group(place.group).phases,
+    const auto& phases = groups.group(place.group).phases;
+    const LayerSpec& spec = options.layers[static_cast<size_t>(i)];
+    layers.emplace_back();
+    reads.emplace_back();
+    recurrent.emplace_back();
+    if (const auto* of = std::get_if<RecurrentSpec>(&spec)) {
+      reads.back().why = kRecurrentRead;
+      recurrent.back() = std::make_shared<const RecurrentLayer>(RecurrentLayer{
+          .spec = *of,
+          .layout = phases.front().layout,
+          .layer = i,
+          .group = place.group,
+          .layer_in_group = place.layer,
+          .runtime = options.runtime});
+      continue;
+    }
+    layers.back() = std::make_shared<const LayerRead>(LayerRead{
+        .spec = std::get<AttentionSpec>(spec),
+        .phases = phases,
         .layer = i,
         .group = place.group,
         .layer_in_group = place.layer,
         .runtime = options.runtime});
-    reads.push_back(select_read(*layer, options.reference_read));
-    layers.push_back(std::move(layer));
+    reads.back() = select_read(*layers.back(), options.reference_read);
   }
   signature = std::make_shared<const Signature>(
       make_signature(*this, layer_states(options)));

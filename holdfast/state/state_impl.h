@@ -12,6 +12,7 @@
 #include "holdfast/plan/chains.h"
 #include "holdfast/plan/group.h"
 #include "holdfast/plan/transaction.h"
+#include "holdfast/recurrent/recur.h"
 #include "holdfast/state/state.h"
 #include "holdfast/state/step.h"
 
@@ -25,8 +26,10 @@ struct StateCore {
   const LayerGroups groups;
   BlockPool pool;
   const mlx::core::Stream stream;
-  std::vector<std::shared_ptr<const LayerRead>> layers; // [layer]
-  std::vector<Selection> reads; // [layer]
+  // [layer], each: where the layer is of that kind, else null.
+  std::vector<std::shared_ptr<const LayerRead>> layers;
+  std::vector<Selection> reads;
+  std::vector<std::shared_ptr<const RecurrentLayer>> recurrent;
   std::shared_ptr<const Signature> signature;
 };
 
@@ -44,6 +47,9 @@ struct Step::Impl {
   /// what tasks of this step failed with.
   void settle() noexcept;
   void require_open() const;
+  /// Throws unless the step is open and the layer's turn has not been: the
+  /// layer's index.
+  size_t require_turn(LayerIndex layer, const char* where) const;
   StateCore& core() const {
     return *state->core;
   }
@@ -53,7 +59,7 @@ struct Step::Impl {
   const std::shared_ptr<StepRun> run;
   const mlx::core::array positions;
   std::vector<bool> attended; // [layer]
-  std::optional<mlx::core::array> last; // output of the last layer attended
+  std::optional<mlx::core::array> last; // output of the last layer so far
 };
 
 } // namespace holdfast

@@ -89,6 +89,19 @@ void Step::Impl::require_open() const {
       ErrorCode::kStale);
 }
 
+size_t Step::Impl::require_turn(LayerIndex layer, const char* where) const {
+  require_open();
+  const int64_t index = layer.get();
+  if (index < 0 || index >= core().groups.layers() || attended[index]) {
+    throw Error(
+        ErrorCode::kInvalidArgument,
+        std::string(where) +
+            " expected a layer of the state, each once in a step, got layer " +
+            std::to_string(index));
+  }
+  return static_cast<size_t>(index);
+}
+
 Step::Step(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Step::Step(Step&&) noexcept = default;
 
@@ -115,15 +128,11 @@ mx::array Step::attend(
     const mx::array& q,
     const mx::array& k,
     const mx::array& v) {
-  impl_->require_open();
-  const int64_t index = layer.get();
-  expect(
-      index >= 0 && index < impl_->core().groups.layers(),
-      "[Step::attend] expected a layer of the state");
-  expect(
-      !impl_->attended[index],
-      "[Step::attend] expected each layer once in a step, got one twice");
+  const size_t index = impl_->require_turn(layer, "[Step::attend]");
   const auto& read = impl_->core().layers[index];
+  expect(
+      read != nullptr,
+      "[Step::attend] expected a layer of attention, got a recurrent one");
   const AttentionSpec& spec = read->spec;
   const auto shape = [&](int64_t heads, int64_t dim) {
     return mx::Shape{
@@ -136,6 +145,22 @@ mx::array Step::attend(
   require_shape(v, shape(spec.kv_heads, spec.value_dim), "v");
   auto out = impl_->core().reads[index].read->attend(
       read, impl_->run, {q, k, v}, impl_->core().stream);
+  impl_->attended[index] = true;
+  impl_->last = out;
+  return out;
+}
+
+mx::array Step::recur(
+    LayerIndex layer,
+    const std::shared_ptr<const cpu::GatedDelta>& weights,
+    const mx::array& inputs) {
+  const size_t index = impl_->require_turn(layer, "[Step::recur]");
+  const auto& recurrent = impl_->core().recurrent[index];
+  expect(
+      recurrent != nullptr,
+      "[Step::recur] expected a recurrent layer, got one of attention");
+  auto out = holdfast::recur(
+      recurrent, impl_->run, weights, inputs, impl_->core().stream);
   impl_->attended[index] = true;
   impl_->last = out;
   return out;

@@ -17,6 +17,7 @@
 #include "mlx/array.h"
 
 #include "holdfast/base/strong.h"
+#include "holdfast/kernels/cpu/gated_delta.h"
 #include "holdfast/rows/batch.h"
 
 namespace holdfast {
@@ -42,6 +43,13 @@ class Step {
       const mlx::core::array& q,
       const mlx::core::array& k,
       const mlx::core::array& v);
+  /// The same for a recurrent layer (docs/recurrent.md): inputs [T,
+  /// spec.input_width()] f32, q, k, v, z, b and a side by side. Returns [T,
+  /// spec.output_width()] f32.
+  mlx::core::array recur(
+      LayerIndex layer,
+      const std::shared_ptr<const cpu::GatedDelta>& weights,
+      const mlx::core::array& inputs);
   /// Evaluates the last layer's output unless that is done, requires that every
   /// layer has been written (one that the last does not depend on must have
   /// been evaluated before), and keeps the first accepted[i] tokens of the i-th
