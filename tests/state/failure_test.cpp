@@ -161,10 +161,10 @@ TEST(Failure, ReadsACodecWithoutAKernelThroughTheReferenceAndSaysWhy) {
   StateOptions with_codec = options();
   with_codec.precision.phases = always(&codec, &codec);
   const std::string text = State(with_codec).explain();
+  EXPECT_NE(text.find(", got failing\n"), std::string::npos) << text;
   for (int layer = 0; layer < 3; ++layer) {
-    const std::string line = "layer " + std::to_string(layer) +
-        ": reference.1; not blocks.1: [append_and_attend] expected a dense "
-        "codec (f32, f16, bf16), got failing\n";
+    const std::string line =
+        "layer " + std::to_string(layer) + ": reference.1; not blocks.1: ";
     EXPECT_NE(text.find(line), std::string::npos) << text;
   }
 }
