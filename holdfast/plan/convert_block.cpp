@@ -2,7 +2,7 @@
 
 #include "holdfast/plan/convert_block.h"
 
-#include <vector>
+#include "holdfast/codec/convert.h"
 
 namespace holdfast {
 
@@ -19,12 +19,14 @@ void convert_channel(
   const auto source = from.planes(conversion.source, layer, head, role);
   const auto target = to.planes(conversion.target, layer, head, role);
   const bool keys = role == ChannelRole::kKeys;
-  std::vector<float> vector(
-      static_cast<size_t>(keys ? group.key_dim : group.value_dim));
-  for (int64_t slot = 0; slot < conversion.slots; ++slot) {
-    from.codec(role).decode(role, source, slot, vector);
-    to.codec(role).encode(role, vector, slot, target);
-  }
+  convert_slots(
+      from.codec(role),
+      to.codec(role),
+      {.role = role,
+       .head_dim = keys ? group.key_dim : group.value_dim,
+       .slots = conversion.slots,
+       .from = source,
+       .to = target});
 }
 
 } // namespace

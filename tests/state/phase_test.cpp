@@ -14,12 +14,13 @@ const Codec* codec(const char* name) {
   return find_codec(name).value();
 }
 
-// f32 until `start`, then keys and values of those codecs.
+// `before` until `start`, then keys and values of those codecs.
 StateOptions changing(
     int64_t start,
     const char* keys = "bf16",
-    const char* values = "bf16") {
-  StateOptions result = options("f32");
+    const char* values = "bf16",
+    const char* before = "f32") {
+  StateOptions result = options(before);
   result.precision.phases.push_back(
       {.keys = codec(keys), .values = codec(values), .start = Position(start)});
   return result;
@@ -62,7 +63,11 @@ std::vector<float> tail_of(const std::vector<float>& all, int64_t first) {
 TEST(Phases, GiveTheSameBitsInAnyChunks) {
   const Sequence sequence(200, 31);
   for (const StateOptions& with :
-       {changing(100), changing(64, "f16", "bf16"), ragged()}) {
+       {changing(100),
+        changing(64, "f16", "bf16"),
+        changing(100, "q8", "t3", "bf16"),
+        changing(77, "t4", "q4g32", "bf16"),
+        ragged()}) {
     State state(with);
     const auto whole = feed(state, state.add_row(), sequence, 0, 200, 200);
     for (const int64_t chunk : {1, 7, 64, 130}) {
@@ -73,11 +78,15 @@ TEST(Phases, GiveTheSameBitsInAnyChunks) {
   }
 }
 
-TEST(Phases, StoreFromTheStartWhatARowOfTheLastPhaseAloneStores) {
+// A converted row holds what one that never was in the first phase holds.
+void expect_same_store(
+    const char* before,
+    const char* keys,
+    const char* values) {
   const Sequence sequence(150, 32);
-  State state(changing(100, "bf16", "f16"));
+  State state(changing(100, keys, values, before));
   StateOptions last = options();
-  last.precision.phases = always(codec("bf16"), codec("f16"));
+  last.precision.phases = always(codec(keys), codec(values));
   State plain(last);
   const RowId row = state.add_row();
   const RowId same = plain.add_row();
@@ -89,6 +98,21 @@ TEST(Phases, StoreFromTheStartWhatARowOfTheLastPhaseAloneStores) {
     EXPECT_EQ(got.positions, want.positions);
     EXPECT_TRUE(same_bits(got.keys, want.keys));
     EXPECT_TRUE(same_bits(got.values, want.values));
+  }
+}
+
+TEST(Phases, StoreFromTheStartWhatARowOfTheLastPhaseAloneStores) {
+  struct Case {
+    const char* before;
+    const char* keys;
+    const char* values;
+  };
+  for (const Case& of :
+       {Case{"f32", "bf16", "f16"},
+        Case{"bf16", "q8", "q2"},
+        Case{"bf16", "q3g32", "t8"},
+        Case{"bf16", "t2", "t5"}}) {
+    expect_same_store(of.before, of.keys, of.values);
   }
 }
 
