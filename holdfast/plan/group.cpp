@@ -188,7 +188,9 @@ std::vector<GroupRule> LayerGroups::rules() const {
 Bytes LayerGroups::bytes_per_token() const {
   Bytes sum;
   for (const LayerGroup& group : groups_) {
-    sum += group.phases.back().layout.bytes();
+    if (!group.recurrent) {
+      sum += group.phases.back().layout.bytes();
+    }
   }
   return Bytes(ceil_div(sum.get(), kBlockTokens));
 }

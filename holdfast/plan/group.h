@@ -103,7 +103,7 @@ class LayerGroups {
   /// [group], as a Chain wants them.
   std::vector<GroupRule> rules() const;
   /// Whole images a position of a growing row in its last phases, windows not
-  /// yet full, rounded up.
+  /// yet full, rounded up. Recurrent layers do not grow.
   Bytes bytes_per_token() const;
   /// The most a row of that many committed positions retains between steps,
   /// where nothing of it is due.

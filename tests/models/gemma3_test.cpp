@@ -48,7 +48,8 @@ struct Rig {
             .layers = model->layers(),
             .precision =
                 {.phases = always(
-                     find_codec(codec).value(), find_codec(codec).value())},
+                     find_codec(codec).value(),
+                     find_codec(codec).value())},
             .runtime = runtime,
             .reference_read = reference}) {}
 
