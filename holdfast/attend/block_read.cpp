@@ -25,8 +25,9 @@ class AttendPrimitive : public mx::UnaryPrimitive {
 
   void eval_cpu(const std::vector<mx::array>& inputs, mx::array& out) override {
     run_->require_live();
-    for (const auto& input : inputs) {
-      cpu::require_f32(input, "attend");
+    const bool own = !layer_->spec.donor; // inputs: q, k, v; else q, source
+    for (size_t i = 0; i < (own ? 3 : 1); ++i) {
+      cpu::require_f32(inputs[i], "attend");
     }
     cpu::allocate_output(out);
     const StepPlan& plan = run_->plan();
@@ -42,8 +43,8 @@ class AttendPrimitive : public mx::UnaryPrimitive {
            .rows = rows,
            .blocks = blocks,
            .q = inputs[0].data<float>(),
-           .k = inputs[1].data<float>(),
-           .v = inputs[2].data<float>(),
+           .k = own ? inputs[1].data<float>() : nullptr,
+           .v = own ? inputs[2].data<float>() : nullptr,
            .out = out.data<float>()});
     };
     const auto& blocks = plan.groups[layer_->group];
@@ -100,13 +101,30 @@ class BlockRead : public Read {
       const std::shared_ptr<StepRun>& run,
       const Qkv& inputs,
       mx::Stream stream) const override {
+    return make(layer, run, {inputs.q, inputs.k, inputs.v}, stream);
+  }
+
+  mx::array attend_donor(
+      const std::shared_ptr<const LayerRead>& layer,
+      const std::shared_ptr<StepRun>& run,
+      const Queries& inputs,
+      mx::Stream stream) const override {
+    return make(layer, run, {inputs.q, inputs.source}, stream);
+  }
+
+ private:
+  static mx::array make(
+      const std::shared_ptr<const LayerRead>& layer,
+      const std::shared_ptr<StepRun>& run,
+      std::vector<mx::array> inputs,
+      mx::Stream stream) {
+    mx::Shape shape = inputs[0].shape();
+    shape[2] = static_cast<int>(layer->spec.value_dim);
     return mx::array(
-        {inputs.q.shape(0),
-         inputs.q.shape(1),
-         static_cast<int>(layer->spec.value_dim)},
+        std::move(shape),
         mx::float32,
         std::make_shared<AttendPrimitive>(stream, layer, run),
-        {inputs.q, inputs.k, inputs.v});
+        std::move(inputs));
   }
 };
 

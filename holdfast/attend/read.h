@@ -26,7 +26,7 @@ namespace holdfast {
 /// One layer's part of a state. Lives as long as the state.
 struct LayerRead {
   AttentionSpec spec;
-  std::vector<GroupPhase> phases; // of its group; at least one
+  std::vector<GroupPhase> phases; // of its group, or of its donor's
   int64_t layer = 0; // in the model
   int64_t group = 0;
   int64_t layer_in_group = 0;
@@ -38,6 +38,12 @@ struct Qkv {
   mlx::core::array q;
   mlx::core::array k;
   mlx::core::array v;
+};
+
+/// q [T, Hq, D] f32 and the output of the donor.
+struct Queries {
+  mlx::core::array q;
+  mlx::core::array source;
 };
 
 class Read {
@@ -54,6 +60,14 @@ class Read {
       const std::shared_ptr<const LayerRead>& layer,
       const std::shared_ptr<StepRun>& run,
       const Qkv& inputs,
+      mlx::core::Stream stream) const = 0;
+  /// The same over a donor's keys and values, without append. `source`, the
+  /// donor's output of this step, is an input of the operation, so that the
+  /// donor's task has run before.
+  virtual mlx::core::array attend_donor(
+      const std::shared_ptr<const LayerRead>& layer,
+      const std::shared_ptr<StepRun>& run,
+      const Queries& inputs,
       mlx::core::Stream stream) const = 0;
 };
 

@@ -41,7 +41,7 @@ void require_sound(const LayerState& layer, size_t index) {
       spec.visibility.sinks >= 0 &&
       (spec.sink_logits.empty() ||
        static_cast<int64_t>(spec.sink_logits.size()) == spec.query_heads) &&
-      sound_phases(layer.phases);
+      (spec.donor || sound_phases(layer.phases));
   if (!sound) {
     throw Error(
         ErrorCode::kInvalidArgument,
@@ -142,6 +142,31 @@ LayerGroup group_like(const LayerState& layer) {
       .recurrent = layer.recurrent};
 }
 
+void require_donor(std::span<const LayerState> layers, size_t index) {
+  const AttentionSpec& spec = layers[index].attention;
+  const int64_t of = spec.donor->get();
+  const bool there = of >= 0 && of < static_cast<int64_t>(index) &&
+      !layers[static_cast<size_t>(of)].recurrent &&
+      !layers[static_cast<size_t>(of)].attention.donor;
+  const AttentionSpec donor =
+      there ? layers[static_cast<size_t>(of)].attention : AttentionSpec{};
+  const Visibility& seen = spec.visibility;
+  const Visibility& kept = donor.visibility;
+  const bool fits = there && spec.kv_heads == donor.kv_heads &&
+      spec.key_dim == donor.key_dim && spec.value_dim == donor.value_dim &&
+      (kept.window == 0 ||
+       (seen.window > 0 && seen.window <= kept.window &&
+        seen.sinks <= kept.sinks));
+  if (!fits) {
+    throw Error(
+        ErrorCode::kInvalidArgument,
+        "[groups] expected a donor of layer " + std::to_string(index) +
+            " that is an earlier layer with keys and values of its own, of the "
+            "same heads and sizes, and keeps what the layer sees, got layer " +
+            std::to_string(of));
+  }
+}
+
 } // namespace
 
 LayerGroups::LayerGroups(std::span<const LayerState> layers) {
@@ -149,6 +174,11 @@ LayerGroups::LayerGroups(std::span<const LayerState> layers) {
   for (size_t index = 0; index < layers.size(); ++index) {
     const LayerState& layer = layers[index];
     require_sound(layer, index);
+    if (layer.attention.donor) {
+      require_donor(layers, index);
+      places_.push_back(place(*layer.attention.donor));
+      continue;
+    }
     auto group = std::find_if(
         groups_.begin(), groups_.end(), [&](const LayerGroup& candidate) {
           return belongs(layer, candidate);

@@ -34,7 +34,7 @@ struct LayerState {
   std::optional<RecurrentSpec> recurrent = {};
 };
 
-/// Where a layer's state lies.
+/// Where a layer's state lies; of a layer with a donor, the donor's.
 struct LayerPlace {
   int64_t group = 0;
   int64_t layer = 0; // within the group
@@ -97,6 +97,12 @@ class LayerGroups {
   }
   int64_t layers() const {
     return static_cast<int64_t>(places_.size());
+  }
+  /// False where the layer has a donor.
+  bool stores(LayerIndex layer) const {
+    const LayerPlace at = place(layer);
+    const auto& layers = group(at.group).layers;
+    return layers[static_cast<size_t>(at.layer)] == layer;
   }
   /// A kind a group and phase, as a BlockPool wants them.
   std::vector<Bytes> image_bytes() const;

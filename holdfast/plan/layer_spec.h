@@ -6,9 +6,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <variant>
 #include <vector>
 
+#include "holdfast/base/strong.h"
 #include "holdfast/plan/recurrent_spec.h"
 
 namespace holdfast {
@@ -35,6 +37,10 @@ struct AttentionSpec {
   /// Learned sink logits, one a query head, or empty: each joins its head's
   /// softmax as a score without a value.
   std::vector<float> sink_logits = {};
+  /// The earlier layer whose keys and values this one reads; it stores none of
+  /// its own then. Heads of keys and values and their sizes are the donor's,
+  /// and it sees no more than the donor keeps.
+  std::optional<LayerIndex> donor = {};
 };
 
 /// One layer of a model.

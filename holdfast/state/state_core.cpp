@@ -24,16 +24,19 @@ std::vector<LayerState> layer_states(const StateOptions& options) {
     if (const auto* recurrent = std::get_if<RecurrentSpec>(&spec)) {
       layers.push_back({{}, {}, *recurrent});
     } else {
+      const auto& attention = std::get<AttentionSpec>(spec);
       layers.push_back(
-          {std::get<AttentionSpec>(spec),
-           options.precision.of(std::ssize(layers))});
+          {attention,
+           attention.donor ? std::vector<LayerPhase>()
+                           : options.precision.of(std::ssize(layers))});
     }
   }
   for (const auto& [layer, phases] : options.precision.layers) {
     expect(
-        layer >= 0 && layer < std::ssize(layers),
-        "[State] expected a precision of layers of the model, got one of "
-        "another layer");
+        layer >= 0 && layer < std::ssize(layers) &&
+            !layers[static_cast<size_t>(layer)].phases.empty(),
+        "[State] expected a precision of layers that store keys and values, "
+        "got one of another layer");
   }
   return layers;
 }
@@ -59,6 +62,9 @@ std::string attention_text(const AttentionSpec& spec) {
        << spec.visibility.window << ", sinks " << spec.visibility.sinks;
   for (const float logit : spec.sink_logits) {
     text << ", sink logit " << logit;
+  }
+  if (spec.donor) {
+    text << ", over layer " << spec.donor->get();
   }
   return text.str();
 }
@@ -110,6 +116,7 @@ StateCore::StateCore(StateOptions given)
     layers.emplace_back();
     reads.emplace_back();
     recurrent.emplace_back();
+    donors.push_back(false);
     if (const auto* of = std::get_if<RecurrentSpec>(&spec)) {
       reads.back().why = kRecurrentRead;
       recurrent.back() = std::make_shared<const RecurrentLayer>(RecurrentLayer{
@@ -129,6 +136,9 @@ StateCore::StateCore(StateOptions given)
         .layer_in_group = place.layer,
         .runtime = options.runtime});
     reads.back() = select_read(*layers.back(), options.reference_read);
+    if (const auto donor = layers.back()->spec.donor) {
+      donors[static_cast<size_t>(donor->get())] = true;
+    }
   }
   signature = std::make_shared<const Signature>(
       make_signature(*this, layer_states(options)));

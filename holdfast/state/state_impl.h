@@ -30,6 +30,7 @@ struct StateCore {
   std::vector<std::shared_ptr<const LayerRead>> layers;
   std::vector<Selection> reads;
   std::vector<std::shared_ptr<const RecurrentLayer>> recurrent;
+  std::vector<bool> donors; // [layer]: another layer reads its state
   std::shared_ptr<const Signature> signature;
 };
 
@@ -46,6 +47,8 @@ struct Step::Impl {
   /// Waits for the task at work, so that none writes after the end, and drops
   /// what tasks of this step failed with.
   void settle() noexcept;
+  /// Lets go of the arrays of this step.
+  void forget() noexcept;
   void require_open() const;
   /// Throws unless the step is open and the layer's turn has not been: the
   /// layer's index.
@@ -59,6 +62,7 @@ struct Step::Impl {
   const std::shared_ptr<StepRun> run;
   const mlx::core::array positions;
   std::vector<bool> attended; // [layer]
+  std::vector<std::optional<mlx::core::array>> outputs; // [layer], of donors
   std::optional<mlx::core::array> last; // output of the last layer so far
 };
 

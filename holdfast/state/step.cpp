@@ -66,7 +66,13 @@ Step::Impl::Impl(
           transaction.plan()->positions.data(),
           mx::Shape{static_cast<int>(transaction.plan()->tokens)},
           mx::int32),
-      attended(core().groups.layers()) {}
+      attended(core().groups.layers()),
+      outputs(core().groups.layers()) {}
+
+void Step::Impl::forget() noexcept {
+  last.reset();
+  outputs.clear();
+}
 
 void Step::Impl::settle() noexcept {
   run->end();
@@ -133,6 +139,10 @@ mx::array Step::attend(
   expect(
       read != nullptr,
       "[Step::attend] expected a layer of attention, got a recurrent one");
+  expect(
+      !read->spec.donor,
+      "[Step::attend] expected a layer that stores keys and values, got one "
+      "with a donor");
   const AttentionSpec& spec = read->spec;
   const auto shape = [&](int64_t heads, int64_t dim) {
     return mx::Shape{
@@ -145,6 +155,33 @@ mx::array Step::attend(
   require_shape(v, shape(spec.kv_heads, spec.value_dim), "v");
   auto out = impl_->core().reads[index].read->attend(
       read, impl_->run, {q, k, v}, impl_->core().stream);
+  impl_->attended[index] = true;
+  if (impl_->core().donors[index]) {
+    impl_->outputs[index] = out;
+  }
+  impl_->last = out;
+  return out;
+}
+
+mx::array Step::attend_donor(LayerIndex layer, const mx::array& q) {
+  const size_t index = impl_->require_turn(layer, "[Step::attend_donor]");
+  const auto& read = impl_->core().layers[index];
+  expect(
+      read != nullptr && read->spec.donor,
+      "[Step::attend_donor] expected a layer with a donor, got another");
+  const AttentionSpec& spec = read->spec;
+  const auto& source = impl_->outputs[static_cast<size_t>(spec.donor->get())];
+  expect(
+      source.has_value(),
+      "[Step::attend_donor] expected the donor to come first in the step");
+  require_shape(
+      q,
+      {static_cast<int>(tokens()),
+       static_cast<int>(spec.query_heads),
+       static_cast<int>(spec.key_dim)},
+      "q");
+  auto out = impl_->core().reads[index].read->attend_donor(
+      read, impl_->run, {q, *source}, impl_->core().stream);
   impl_->attended[index] = true;
   impl_->last = out;
   return out;
@@ -174,7 +211,8 @@ void Step::commit(std::span<const int64_t> accepted) {
       mx::eval({*impl_->last});
     }
     for (int64_t i = 0; i < impl_->core().groups.layers(); ++i) {
-      if (!impl_->run->finished(i)) {
+      if (impl_->core().groups.stores(LayerIndex(i)) &&
+          !impl_->run->finished(i)) {
         throw Error(
             ErrorCode::kInvalidArgument,
             "[Step::commit] expected every layer to have been written, got "
@@ -188,7 +226,7 @@ void Step::commit(std::span<const int64_t> accepted) {
   }
   impl_->transaction.commit(accepted);
   impl_->run->end();
-  impl_->last.reset();
+  impl_->forget();
 }
 
 void Step::commit_all() {
@@ -204,7 +242,7 @@ void Step::rollback() {
     return;
   }
   impl_->settle();
-  impl_->last.reset();
+  impl_->forget();
   impl_->transaction.rollback();
 }
 
