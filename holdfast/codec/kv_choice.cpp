@@ -59,6 +59,9 @@ std::string codecs_text(const KvCodecs& codecs) {
 
 /// Whether both channels of a layer fit.
 Status fits_layer(const KvCodecs& codecs, const KvLayer& layer) {
+  if (layer.key_dim == 0) {
+    return Status();
+  }
   const Status keys = codecs.keys->supports(ChannelRole::kKeys, layer.key_dim);
   return keys.ok()
       ? codecs.values->supports(ChannelRole::kValues, layer.value_dim)

@@ -54,7 +54,7 @@ std::string to_string(const KvChoice& choice);
 /// One layer, as a policy sees it.
 struct KvLayer {
   std::string group; // "full", "sliding"
-  int64_t key_dim = 0;
+  int64_t key_dim = 0; // 0: no keys and values, any choice fits
   int64_t value_dim = 0;
 };
 

@@ -2,6 +2,7 @@
 
 #include "holdfast/codec/rotation.h"
 
+#include <algorithm>
 #include <string>
 
 #include "holdfast/base/check.h"
@@ -33,15 +34,39 @@ void flip_signs(float* x, int64_t width, int pass) {
   }
 }
 
-// Stages of pairs 1, 2, 4, ... apart, each (a + b, a - b); then one product.
+// One stage on `width` elements: pairs `apart` become (a + b, a - b).
+template <int64_t width>
+void stage_within(float* x, int64_t apart) {
+  for (int64_t first = 0; first < width; first += 2 * apart) {
+    for (int64_t i = first; i < first + apart; ++i) {
+      const float a = x[i];
+      const float b = x[i + apart];
+      x[i] = a + b;
+      x[i + apart] = a - b;
+    }
+  }
+}
+
+// Stages of pairs 1, 2, 4, ... apart; then one product. Stages up to 8 apart
+// stay within 16 elements, which are done together.
 void transform(float* x, int64_t width) {
-  for (int64_t apart = 1; apart < width; apart *= 2) {
+  for (int64_t first = 0; first < width; first += 16) {
+    float near[16];
+    std::copy_n(x + first, 16, near);
+    stage_within<16>(near, 1);
+    stage_within<16>(near, 2);
+    stage_within<16>(near, 4);
+    stage_within<16>(near, 8);
+    std::copy_n(near, 16, x + first);
+  }
+  for (int64_t apart = 16; apart < width; apart *= 2) {
     for (int64_t first = 0; first < width; first += 2 * apart) {
-      for (int64_t i = first; i < first + apart; ++i) {
-        const float a = x[i];
-        const float b = x[i + apart];
-        x[i] = a + b;
-        x[i + apart] = a - b;
+      float* const a = x + first;
+      float* const b = a + apart;
+      for (int64_t i = 0; i < apart; ++i) {
+        const float sum = a[i] + b[i];
+        b[i] = a[i] - b[i];
+        a[i] = sum;
       }
     }
   }
