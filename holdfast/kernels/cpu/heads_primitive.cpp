@@ -38,11 +38,12 @@ class SplitHeadsPrimitive : public mx::Primitive {
         .head_dim = layer_->head_dim,
         .query_norm = norm_of(layer_->query_norm, layer_->eps),
         .key_norm = norm_of(layer_->key_norm, layer_->eps),
+        .value_norm = norm_of(layer_->value_norm, layer_->eps),
         .rope = layer_->rope,
         .positions = inputs[1].data<int32_t>(),
         .q = outputs[0].data<float>(),
-        .k = outputs[1].data<float>(),
-        .v = outputs[2].data<float>(),
+        .k = outputs.size() > 1 ? outputs[1].data<float>() : nullptr,
+        .v = outputs.size() > 1 ? outputs[2].data<float>() : nullptr,
         .gated = layer_->gated};
     mx::cpu::get_command_encoder(stream()).dispatch(
         [job, layer = layer_, runtime = runtime_] {
@@ -147,6 +148,20 @@ class EmbedPrimitive : public mx::UnaryPrimitive {
   Runtime runtime_;
 };
 
+void check(
+    const HeadsLayer& layer,
+    const mx::array& qkv,
+    const mx::array& positions) {
+  expect(
+      qkv.dtype() == mx::float32 && qkv.ndim() == 2 &&
+          qkv.shape(1) == layer.width(),
+      "[split_heads] expected qkv [T, (Hq + 2 Hkv) * D] float32");
+  expect(
+      positions.dtype() == mx::int32 && positions.ndim() == 1 &&
+          positions.shape(0) == qkv.shape(0),
+      "[split_heads] expected positions [T] int32");
+}
+
 } // namespace
 
 std::array<mx::array, 3> split_heads(
@@ -154,14 +169,7 @@ std::array<mx::array, 3> split_heads(
     const mx::array& qkv,
     const mx::array& positions,
     const Place& place) {
-  expect(
-      qkv.dtype() == mx::float32 && qkv.ndim() == 2 &&
-          qkv.shape(1) == layer->width(),
-      "[split_heads] expected qkv [T, (Hq + 2 Hkv) * D] float32");
-  expect(
-      positions.dtype() == mx::int32 && positions.ndim() == 1 &&
-          positions.shape(0) == qkv.shape(0),
-      "[split_heads] expected positions [T] int32");
+  check(*layer, qkv, positions);
   const int tokens = qkv.shape(0);
   const auto dim = static_cast<int>(layer->head_dim);
   const mx::Shape q{tokens, static_cast<int>(layer->query_heads), dim};
@@ -172,6 +180,26 @@ std::array<mx::array, 3> split_heads(
       std::make_shared<SplitHeadsPrimitive>(layer, place),
       {qkv, positions});
   return {out[0], out[1], out[2]};
+}
+
+mx::array split_queries(
+    const std::shared_ptr<const HeadsLayer>& layer,
+    const mx::array& q,
+    const mx::array& positions,
+    const Place& place) {
+  check(*layer, q, positions);
+  expect(
+      layer->kv_heads == 0,
+      "[split_queries] expected a layer without key-value heads");
+  const mx::Shape shape{
+      q.shape(0),
+      static_cast<int>(layer->query_heads),
+      static_cast<int>(layer->head_dim)};
+  return mx::array::make_arrays(
+      {shape},
+      {mx::float32},
+      std::make_shared<SplitHeadsPrimitive>(layer, place),
+      {q, positions})[0];
 }
 
 mx::array gate_heads(
