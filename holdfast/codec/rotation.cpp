@@ -3,6 +3,7 @@
 #include "holdfast/codec/rotation.h"
 
 #include <algorithm>
+#include <array>
 #include <string>
 
 #include "holdfast/base/check.h"
@@ -22,15 +23,22 @@ void require(std::span<const float> vector) {
   }
 }
 
+// The sign bits of a pass as masks.
+using Masks = std::array<uint32_t, kRotationMaxDim>;
+
+constexpr Masks sign_masks(int pass) {
+  Masks masks{};
+  for (int64_t i = 0; i < kRotationMaxDim; ++i) {
+    masks[i] = rotation_negates(pass, i) ? 0x80000000u : 0u;
+  }
+  return masks;
+}
+constexpr Masks kSignMasks[] = {sign_masks(0), sign_masks(1)};
+
 void flip_signs(float* x, int64_t width, int pass) {
-  for (int64_t word = 0; word * 64 < width; ++word) {
-    const uint64_t signs = rotation_sign_word(pass, word);
-    const int64_t count = width < 64 ? width : 64;
-    for (int64_t i = 0; i < count; ++i) {
-      const auto flip = static_cast<uint32_t>(signs >> i & 1) << 31;
-      float& value = x[word * 64 + i];
-      value = std::bit_cast<float>(std::bit_cast<uint32_t>(value) ^ flip);
-    }
+  const Masks& masks = kSignMasks[pass];
+  for (int64_t i = 0; i < width; ++i) {
+    x[i] = std::bit_cast<float>(std::bit_cast<uint32_t>(x[i]) ^ masks[i]);
   }
 }
 

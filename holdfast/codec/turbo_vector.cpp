@@ -80,12 +80,15 @@ void try_step(
     std::span<const float> rotated,
     float step,
     Trial& trial) {
+  // Loops of one kind of step each: compilers do several elements at once.
+  Elements& twice = trial.levels;
   for (size_t d = 0; d < rotated.size(); ++d) {
-    float twice = 2.0f * (rotated[d] * step);
-    twice = twice > -256.0f ? twice : -256.0f;
-    twice = twice < 256.0f ? twice : 256.0f;
-    const auto near = static_cast<int32_t>(twice);
-    const int32_t above = static_cast<float>(near) > twice ? 1 : 0;
+    const float u = 2.0f * (rotated[d] * step);
+    twice[d] = std::min(std::max(u, -256.0f), 256.0f);
+  }
+  for (size_t d = 0; d < rotated.size(); ++d) {
+    const auto near = static_cast<int32_t>(twice[d]);
+    const int32_t above = static_cast<float>(near) > twice[d];
     trial.places[d] = near - above + kTwiceMax;
   }
   for (size_t d = 0; d < rotated.size(); ++d) {
