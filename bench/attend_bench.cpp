@@ -1,27 +1,17 @@
 // Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
 //
 // Attention over chains of scattered blocks of random data. Decode: bytes of
-// stored keys and values per second, beside a loop that reads the same bytes,
-// turn by turn; copies are used in turn, so that they come from memory.
-// Prefill: floating-point operations over visible pairs per second and thread,
-// beside tile products that never leave the registers. The best of all turns is
-// shown, because neighbours only ever slow one down.
+// stored keys and values per second, beside a loop that reads the same bytes
+// and beside bf16 state of the same shape, turn by turn. Prefill:
+// floating-point operations over visible pairs per second and thread, beside
+// tile products that never leave the registers. The best of all turns is shown,
+// because neighbours only ever slow one down.
 
-#include <algorithm>
 #include <chrono>
-#include <cmath>
-#include <cstring>
-#include <memory>
-#include <random>
-#include <vector>
 
 #include <benchmark/benchmark.h>
 
-#include "holdfast/base/bits.h"
-#include "holdfast/codec/dense.h"
-#include "holdfast/env/cpu.h"
-#include "holdfast/env/pages.h"
-#include "holdfast/kernels/cpu/attend.h"
+#include "bench/attend_rows.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -32,125 +22,44 @@ namespace {
 using namespace holdfast;
 using namespace holdfast::cpu;
 
-constexpr const char* kCodecs[] = {"bf16", "f16", "f32"};
+/// Keys and values, as arguments number them.
+struct Pair {
+  const char* keys;
+  const char* values;
+};
+constexpr Pair kPairs[] = {
+    {"bf16", "bf16"},
+    {"f16", "f16"},
+    {"f32", "f32"},
+    {"q8", "q8"},
+    {"q4", "q4"},
+    {"t4", "t4"},
+    {"t3", "t3"},
+    {"t8", "t8"},
+    {"q6", "q6"},
+    {"q5", "q5"},
+    {"q3", "q3"},
+    {"q2", "q2"},
+    {"t5", "t5"},
+    {"t2", "t2"},
+    {"q4g32", "q4g32"},
+    {"q8", "t3"}};
+enum { kBf16, kF16, kF32, kQ8, kQ4, kT4, kT3 };
+
+AttendShape shape_of(int64_t pair, int64_t query_heads, int64_t kv_heads) {
+  return {
+      find_codec(kPairs[pair].keys).value(),
+      find_codec(kPairs[pair].values).value(),
+      query_heads,
+      kv_heads,
+      0,
+      0};
+}
 
 double seconds() {
   using Clock = std::chrono::steady_clock;
   return std::chrono::duration<double>(Clock::now().time_since_epoch()).count();
 }
-
-/// Values of both signs with sizes from 0.5 to 1, in the codec's format.
-void fill_plane(const Codec& codec, std::byte* plane, int64_t bytes) {
-  static std::mt19937_64 random(1);
-  const DenseFormat format = *dense_format(codec);
-  const uint64_t keep = format == DenseFormat::kF32 ? 0x807fffff807fffffu
-      : format == DenseFormat::kF16                 ? 0x83ff83ff83ff83ffu
-                                                    : 0x807f807f807f807fu;
-  const uint64_t exponent = format == DenseFormat::kF32 ? 0x3f0000003f000000u
-      : format == DenseFormat::kF16                     ? 0x3800380038003800u
-                                                        : 0x3f003f003f003f00u;
-  for (int64_t i = 0; i < bytes; i += 8) {
-    const uint64_t word = (random() & keep) | exponent;
-    std::memcpy(plane + i, &word, 8);
-  }
-}
-
-struct Shape {
-  const Codec* codec;
-  int64_t query_heads, kv_heads, dim, window;
-};
-
-/// `rows` rows of one layer, their blocks in random order in memory.
-class Rows {
- public:
-  Rows(const Shape& shape, int64_t rows, int64_t positions)
-      : shape_(shape), layout_(planes(shape)), blocks_(rows) {
-    spec_ = {
-        .query_heads = shape.query_heads,
-        .kv_heads = shape.kv_heads,
-        .key_dim = shape.dim,
-        .value_dim = shape.dim,
-        .scale = 1.0f / std::sqrt(static_cast<float>(shape.dim)),
-        .visibility = {.window = shape.window, .sinks = 0},
-        .sink_logits = {}};
-    const int64_t chain = ceil_div(positions, kBlockTokens);
-    const int64_t size = layout_.bytes().get();
-    memory_ = allocate_pages(rows * chain * size);
-    std::vector<int64_t> order(rows * chain);
-    for (size_t i = 0; i < order.size(); ++i) {
-      order[i] = static_cast<int64_t>(i);
-    }
-    std::shuffle(order.begin(), order.end(), std::mt19937(2));
-    for (int64_t i = 0; i < rows * chain; ++i) {
-      std::byte* image = memory_.get() + order[i] * size;
-      fill_plane(*shape.codec, image, size);
-      blocks_[i / chain].images.push_back(image);
-    }
-  }
-
-  /// `count` tokens of each row from `start` on.
-  void attend(int64_t start, int64_t count, Executor& team) {
-    const auto rows = static_cast<int64_t>(blocks_.size());
-    const int64_t tokens = rows * count;
-    std::vector<RowSpan> spans;
-    for (int64_t r = 0; r < rows; ++r) {
-      spans.push_back({r * count, count, start});
-    }
-    if (q_.empty()) {
-      std::mt19937 random(3);
-      std::normal_distribution<float> normal;
-      for (auto [to, heads] :
-           {std::pair{&q_, shape_.query_heads},
-            {&k_, shape_.kv_heads},
-            {&v_, shape_.kv_heads}}) {
-        to->resize(tokens * heads * shape_.dim);
-        std::generate(to->begin(), to->end(), [&] { return normal(random); });
-      }
-      out_.resize(q_.size());
-    }
-    append_and_attend(
-        {.spec = &spec_,
-         .keys = shape_.codec,
-         .values = shape_.codec,
-         .layout = &layout_,
-         .layer = 0,
-         .rows = spans,
-         .blocks = blocks_,
-         .q = q_.data(),
-         .k = k_.data(),
-         .v = v_.data(),
-         .out = out_.data()},
-        team,
-        best_kernel_path());
-  }
-
-  std::vector<const std::byte*> images() const {
-    std::vector<const std::byte*> images;
-    for (const RowBlocks& row : blocks_) {
-      images.insert(images.end(), row.images.begin(), row.images.end());
-    }
-    return images;
-  }
-  int64_t image_bytes() const {
-    return layout_.bytes().get();
-  }
-
- private:
-  static std::vector<LayerPlanes> planes(const Shape& shape) {
-    LayerPlanes layer{.heads = shape.kv_heads, .planes = {}};
-    for (const ChannelRole role : {ChannelRole::kKeys, ChannelRole::kValues}) {
-      layer.planes.push_back(shape.codec->planes(role, shape.dim)[0]);
-    }
-    return {layer};
-  }
-
-  Shape shape_;
-  ImageLayout layout_;
-  AttentionSpec spec_;
-  std::shared_ptr<std::byte> memory_;
-  std::vector<RowBlocks> blocks_;
-  std::vector<float> q_, k_, v_, out_;
-};
 
 #if defined(__x86_64__)
 /// Adds up a plane in whole lines, fetching 2 KiB ahead.
@@ -183,7 +92,7 @@ uint64_t read_bytes(const std::byte* from, int64_t bytes) {
 }
 #endif
 
-void read_all(const Rows& rows, Executor& team) {
+void read_all(const AttendRows& rows, Executor& team) {
   constexpr int64_t kImages = 8; // as many as a split has blocks
   const auto images = rows.images();
   const auto count = static_cast<int64_t>(images.size());
@@ -194,50 +103,43 @@ void read_all(const Rows& rows, Executor& team) {
   });
 }
 
-/// Arguments: codec, depth, query heads, kv heads, dim, rows, threads.
+/// Arguments: pair, depth, query heads, kv heads, dim, rows, threads.
 void decode(benchmark::State& state) {
   best_kernel_path(); // before threads
-  const Shape shape{
-      &*find_codec(kCodecs[state.range(0)]).value(),
-      state.range(2),
-      state.range(3),
-      state.range(4),
-      0};
+  const auto pair = state.range(0);
+  AttendShape shape = shape_of(pair, state.range(2), state.range(3));
+  shape.dim = state.range(4);
+  AttendShape plain = shape;
+  plain.keys = plain.values = find_codec("bf16").value();
   Executor team(static_cast<int>(state.range(6)));
   const int64_t depth = state.range(1);
-  std::vector<std::unique_ptr<Rows>> copies;
-  int64_t bytes = 0;
-  const int64_t one = 2 * shape.kv_heads * shape.dim *
-      dense_element_bytes(*dense_format(*shape.codec)) * depth * state.range(5);
-  while (bytes < int64_t{256} << 20) {
-    copies.push_back(std::make_unique<Rows>(shape, state.range(5), depth));
-    bytes += one;
-  }
-  const auto turn =
-      std::max<int64_t>(1, std::min<int64_t>(copies.size(), (24 << 20) / one));
-  double best = 1e9, best_read = 1e9;
-  size_t next = 0;
+  AttendCopies copies(shape, state.range(5), depth);
+  AttendCopies bf16(plain, state.range(5), depth);
+  const auto step = [&](AttendRows& rows) { rows.attend(depth - 1, 1, team); };
+  double best = 1e9, best_read = 1e9, best_bf16 = 1e9;
   for (auto _ : state) {
     const double start = seconds();
-    for (int64_t i = 0; i < turn; ++i) {
-      copies[(next + i) % copies.size()]->attend(depth - 1, 1, team);
-    }
-    const double middle = seconds();
-    next += turn;
-    for (int64_t i = 0; i < turn; ++i) {
-      read_all(*copies[(next + i) % copies.size()], team);
-    }
-    const double end = seconds();
-    next += turn;
-    best = std::min(best, middle - start);
-    best_read = std::min(best_read, end - middle);
-    state.SetIterationTime(middle - start);
+    copies.take_turn(step);
+    const double time = seconds() - start;
+    const double read = seconds();
+    copies.take_turn([&](AttendRows& rows) { read_all(rows, team); });
+    const double read_end = seconds();
+    bf16.take_turn(step);
+    const double bf16_end = seconds();
+    best = std::min(best, time);
+    best_read = std::min(best_read, read_end - read);
+    best_bf16 = std::min(best_bf16, bf16_end - read_end);
+    state.SetIterationTime(time);
   }
-  const auto total = static_cast<double>(turn * one);
+  const auto turn = static_cast<double>(copies.turn());
+  const double total = turn * static_cast<double>(copies.bytes());
+  state.SetLabel(std::string(kPairs[pair].keys) + "/" + kPairs[pair].values);
   state.counters["GB/s"] = total / best * 1e-9;
   state.counters["read GB/s"] = total / best_read * 1e-9;
-  state.counters["ratio"] = best_read / best;
-  state.counters["us"] = best / static_cast<double>(turn) * 1e6;
+  state.counters["share"] = best_read / best;
+  state.counters["us"] = best / turn * 1e6;
+  state.counters["x bf16"] =
+      (best_bf16 / static_cast<double>(bf16.turn())) / (best / turn);
 }
 
 #if defined(__x86_64__)
@@ -270,21 +172,19 @@ double tile_rate() {
 }
 #endif
 
-/// Arguments: codec, tokens, start, query heads, kv heads, dim, window,
+/// Arguments: pair, tokens, start, query heads, kv heads, dim, window,
 /// threads.
 void prefill(benchmark::State& state) {
   best_kernel_path();
-  const Shape shape{
-      &*find_codec(kCodecs[state.range(0)]).value(),
-      state.range(3),
-      state.range(4),
-      state.range(5),
-      state.range(6)};
+  const auto pair = state.range(0);
+  AttendShape shape = shape_of(pair, state.range(3), state.range(4));
+  shape.dim = state.range(5);
+  shape.window = state.range(6);
   const int64_t tokens = state.range(1);
   const int64_t start = state.range(2);
   const auto threads = static_cast<int>(state.range(7));
   Executor team(threads);
-  Rows rows(shape, 1, start + tokens);
+  AttendRows rows(shape, 1, start + tokens);
   double pairs = 0.0;
   for (int64_t p = start; p < start + tokens; ++p) {
     const int64_t seen =
@@ -302,30 +202,39 @@ void prefill(benchmark::State& state) {
   }
   const double rate =
       pairs * 4.0 * static_cast<double>(shape.dim) / best / threads;
+  state.SetLabel(std::string(kPairs[pair].keys) + "/" + kPairs[pair].values);
   state.counters["TFLOP/s"] = rate * 1e-12; // a thread
+  state.counters["share"] = rate / best_tiles;
   state.counters["tiles TFLOP/s"] = best_tiles * 1e-12;
   state.counters["us"] = best * 1e6;
 }
 
 void decode_arguments(benchmark::internal::Benchmark* bench) {
   bench->ArgNames(
-      {"codec", "depth", "q_heads", "kv_heads", "dim", "rows", "threads"});
+      {"pair", "depth", "q_heads", "kv_heads", "dim", "rows", "threads"});
   for (const int64_t threads : {1, 2}) {
-    bench->Args({0, 8192, 4, 1, 256, 1, threads}); // the demo model's
-    for (const int64_t depth : {4096, 32768}) {
-      bench->Args({0, depth, 8, 1, 128, 1, threads});
-      bench->Args({0, depth, 8, 8, 128, 1, threads});
-      bench->Args({0, depth, 8, 1, 256, 1, threads});
-      bench->Args({0, depth, 8, 1, 128, 8, threads});
+    bench->Args({kBf16, 8192, 4, 1, 256, 1, threads}); // the demo model's
+    bench->Args({kBf16, 4096, 8, 1, 128, 1, threads});
+    bench->Args({kBf16, 288, 4, 1, 256, 8, threads});
+    for (const int64_t pair : {kBf16, kQ8, kQ4, kT4, kT3}) {
+      bench->Args({pair, 32768, 8, 1, 128, 1, threads});
+      bench->Args({pair, 32768, 8, 4, 128, 1, threads});
+      bench->Args({pair, 32768, 8, 8, 128, 1, threads});
+      bench->Args({pair, 32768, 8, 1, 256, 1, threads});
+      bench->Args({pair, 32768, 8, 8, 256, 1, threads});
+      bench->Args({pair, 32768, 8, 1, 128, 8, threads});
     }
-    bench->Args({1, 32768, 8, 1, 128, 1, threads});
-    bench->Args({2, 32768, 8, 1, 128, 1, threads});
+  }
+  for (int64_t pair = kF16; pair < int64_t{std::size(kPairs)}; ++pair) {
+    if (pair < kQ8 || pair > kT3) {
+      bench->Args({pair, 32768, 8, 1, 128, 1, 1});
+    }
   }
 }
 
 void prefill_arguments(benchmark::internal::Benchmark* bench) {
   bench->ArgNames(
-      {"codec",
+      {"pair",
        "tokens",
        "start",
        "q_heads",
@@ -335,13 +244,15 @@ void prefill_arguments(benchmark::internal::Benchmark* bench) {
        "threads"});
   for (const int64_t threads : {1, 2}) {
     for (const int64_t tokens : {512, 2048}) {
-      bench->Args({0, tokens, 0, 4, 1, 256, 0, threads});
-      bench->Args({0, tokens, 0, 4, 1, 256, 512, threads});
+      bench->Args({kBf16, tokens, 0, 4, 1, 256, 0, threads});
+      bench->Args({kBf16, tokens, 0, 4, 1, 256, 512, threads});
     }
-    bench->Args({0, 8192, 0, 8, 1, 128, 0, threads});
-    bench->Args({0, 512, 7680, 8, 1, 128, 0, threads});
-    bench->Args({1, 512, 0, 4, 1, 256, 0, threads});
-    bench->Args({2, 512, 0, 4, 1, 256, 0, threads});
+    for (const int64_t pair : {kBf16, kQ8, kQ4, kT4}) {
+      bench->Args({pair, 8192, 0, 8, 1, 128, 0, threads});
+    }
+    bench->Args({kBf16, 512, 7680, 8, 1, 128, 0, threads});
+    bench->Args({kF16, 512, 0, 4, 1, 256, 0, threads});
+    bench->Args({kF32, 512, 0, 4, 1, 256, 0, threads});
   }
 }
 

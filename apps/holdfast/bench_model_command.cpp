@@ -140,13 +140,14 @@ class Bench {
     int64_t room = arguments_.model.chunk;
     for (const RowId id : rows.ids()) {
       for (int64_t at = 0; at < count;) {
-        const int64_t take = std::min(room, count - at);
+        const int64_t take =
+            std::min({room, count - at, state_.max_append(id)});
         const auto part = std::span(tokens).subspan(
             static_cast<size_t>(at), static_cast<size_t>(take));
         at += take;
         room -= take;
         parts.push_back({id, part, at == count ? 1 : 0});
-        if (room == 0) {
+        if (room == 0 || at < count) { // a row once in a step
           run_step(model_, state_, parts);
           parts.clear();
           room = arguments_.model.chunk;

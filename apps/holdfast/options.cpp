@@ -141,8 +141,17 @@ void ModelOptions::add_to(CLI::App& command) {
       "Most prompt tokens in one step (default 512)");
   command
       .add_option(
-          "--kv", state.kv, "Precision of the state: bf16 (default), f16, f32")
+          "--kv",
+          state.kv,
+          "Precision of the state, KEYS[/VALUES][@START]: bf16 (default), q8, "
+          "q4g32/t3, t4@1024, ...")
       ->type_name("NAME");
+  command
+      .add_option(
+          "--kv-config",
+          state.kv_config,
+          "JSON file with the precision of groups and layers")
+      ->type_name("FILE");
   add_integer(
       command,
       "--max-state-bytes",
@@ -156,7 +165,10 @@ void ModelOptions::add_to(CLI::App& command) {
 
 void ModelOptions::validate() const {
   require_readable(path);
-  users([&] { return find_codec(state.kv).value(); });
+  if (!state.kv_config.empty()) {
+    require_readable(state.kv_config);
+  }
+  users([&] { return state.policy(); });
   if (chunk < 1) {
     throw UserError(
         "--chunk: expected at least 1, got " + std::to_string(chunk));
@@ -183,7 +195,7 @@ std::unique_ptr<State>
 ModelOptions::make_state(const LoadedModel& loaded) const {
   StateChoice choice = state;
   choice.max_bytes = Bytes(max_state_bytes.value_or(0));
-  return holdfast::make_state(loaded, choice);
+  return users([&] { return holdfast::make_state(loaded, choice); });
 }
 
 void PromptOptions::add_to(CLI::App& command) {

@@ -25,28 +25,42 @@ class AttendPrimitive : public mx::UnaryPrimitive {
 
   void eval_cpu(const std::vector<mx::array>& inputs, mx::array& out) override {
     run_->require_live();
-    for (const auto& input : inputs) {
-      cpu::require_f32(input, "attend");
+    const bool own = !layer_->spec.donor; // inputs: q, k, v; else q, source
+    for (size_t i = 0; i < (own ? 3 : 1); ++i) {
+      cpu::require_f32(inputs[i], "attend");
     }
     cpu::allocate_output(out);
     const StepPlan& plan = run_->plan();
-    const cpu::AttendJob job{
-        .spec = &layer_->spec,
-        .keys = layer_->keys,
-        .values = layer_->values,
-        .layout = &layer_->layout,
-        .layer = layer_->layer_in_group,
-        .rows = plan.rows,
-        .blocks = plan.groups[layer_->group],
-        .q = inputs[0].data<float>(),
-        .k = inputs[1].data<float>(),
-        .v = inputs[2].data<float>(),
-        .out = out.data<float>()};
+    std::vector<cpu::AttendJob> jobs; // one a phase: a job has two codecs
+    const auto add = [&](int64_t phase, auto& rows, auto& blocks) {
+      const GroupPhase& of = layer_->phases[phase];
+      jobs.push_back(
+          {.spec = &layer_->spec,
+           .keys = of.keys,
+           .values = of.values,
+           .layout = &of.layout,
+           .layer = layer_->layer_in_group,
+           .rows = rows,
+           .blocks = blocks,
+           .q = inputs[0].data<float>(),
+           .k = own ? inputs[1].data<float>() : nullptr,
+           .v = own ? inputs[2].data<float>() : nullptr,
+           .out = out.data<float>()});
+    };
+    const auto& blocks = plan.groups[layer_->group];
+    if (plan.mixed[layer_->group].empty()) {
+      add(blocks[0].phase, plan.rows, blocks);
+    }
+    for (const PhaseRows& part : plan.mixed[layer_->group]) {
+      add(part.phase, part.rows, part.blocks);
+    }
     mx::cpu::get_command_encoder(stream()).dispatch(
-        [job, layer = layer_, run = run_] {
+        [jobs = std::move(jobs), layer = layer_, run = run_] {
           run->work(layer->layer, [&] {
-            cpu::append_and_attend(
-                job, *layer->runtime.executor, layer->runtime.path);
+            for (const cpu::AttendJob& job : jobs) {
+              cpu::append_and_attend(
+                  job, *layer->runtime.executor, layer->runtime.path);
+            }
           });
         });
   }
@@ -72,8 +86,14 @@ class BlockRead : public Read {
   }
 
   Status supports(const LayerRead& layer) const override {
-    return cpu::supports_attend(
-        layer.spec, *layer.keys, *layer.values, layer.runtime.path);
+    for (const GroupPhase& phase : layer.phases) {
+      const Status status = cpu::supports_attend(
+          layer.spec, *phase.keys, *phase.values, layer.runtime.path);
+      if (!status.ok()) {
+        return status;
+      }
+    }
+    return {};
   }
 
   mx::array attend(
@@ -81,13 +101,30 @@ class BlockRead : public Read {
       const std::shared_ptr<StepRun>& run,
       const Qkv& inputs,
       mx::Stream stream) const override {
+    return make(layer, run, {inputs.q, inputs.k, inputs.v}, stream);
+  }
+
+  mx::array attend_donor(
+      const std::shared_ptr<const LayerRead>& layer,
+      const std::shared_ptr<StepRun>& run,
+      const Queries& inputs,
+      mx::Stream stream) const override {
+    return make(layer, run, {inputs.q, inputs.source}, stream);
+  }
+
+ private:
+  static mx::array make(
+      const std::shared_ptr<const LayerRead>& layer,
+      const std::shared_ptr<StepRun>& run,
+      std::vector<mx::array> inputs,
+      mx::Stream stream) {
+    mx::Shape shape = inputs[0].shape();
+    shape[2] = static_cast<int>(layer->spec.value_dim);
     return mx::array(
-        {inputs.q.shape(0),
-         inputs.q.shape(1),
-         static_cast<int>(layer->spec.value_dim)},
+        std::move(shape),
         mx::float32,
         std::make_shared<AttendPrimitive>(stream, layer, run),
-        {inputs.q, inputs.k, inputs.v});
+        std::move(inputs));
   }
 };
 

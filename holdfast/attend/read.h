@@ -11,24 +11,22 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "mlx/array.h"
 #include "mlx/stream.h"
 
-#include "holdfast/attend/step_run.h"
-#include "holdfast/block/layout.h"
-#include "holdfast/codec/codec.h"
 #include "holdfast/env/runtime.h"
+#include "holdfast/plan/group.h"
 #include "holdfast/plan/layer_spec.h"
+#include "holdfast/plan/step_run.h"
 
 namespace holdfast {
 
 /// One layer's part of a state. Lives as long as the state.
 struct LayerRead {
   AttentionSpec spec;
-  const Codec* keys = nullptr;
-  const Codec* values = nullptr;
-  ImageLayout layout; // of its group's images
+  std::vector<GroupPhase> phases; // of its group, or of its donor's
   int64_t layer = 0; // in the model
   int64_t group = 0;
   int64_t layer_in_group = 0;
@@ -42,19 +40,34 @@ struct Qkv {
   mlx::core::array v;
 };
 
+/// q [T, Hq, D] f32 and the output of the donor.
+struct Queries {
+  mlx::core::array q;
+  mlx::core::array source;
+};
+
 class Read {
  public:
   virtual ~Read() = default;
 
   /// Persisted in the signature: "blocks.1".
   virtual std::string name() const = 0;
-  /// Ok, or kUnsupported with the reason.
+  /// Ok where it covers every phase of the layer; else kUnsupported with the
+  /// reason.
   virtual Status supports(const LayerRead& layer) const = 0;
   /// One lazy operation: [T, Hq, Dv] f32.
   virtual mlx::core::array attend(
       const std::shared_ptr<const LayerRead>& layer,
       const std::shared_ptr<StepRun>& run,
       const Qkv& inputs,
+      mlx::core::Stream stream) const = 0;
+  /// The same over a donor's keys and values, without append. `source`, the
+  /// donor's output of this step, is an input of the operation, so that the
+  /// donor's task has run before.
+  virtual mlx::core::array attend_donor(
+      const std::shared_ptr<const LayerRead>& layer,
+      const std::shared_ptr<StepRun>& run,
+      const Queries& inputs,
       mlx::core::Stream stream) const = 0;
 };
 

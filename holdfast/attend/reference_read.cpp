@@ -30,27 +30,9 @@ std::vector<int64_t> held_positions(const RowSpan& span, const RowBlocks& row) {
   return held;
 }
 
-// The planes of one head of one channel inside an image; a channel's planes
-// follow those of the channels before it.
-template <class Byte>
-std::vector<Byte*>
-planes_of(const LayerRead& layer, Byte* image, int64_t head, ChannelRole role) {
-  const auto key_planes = static_cast<int64_t>(
-      layer.keys->planes(ChannelRole::kKeys, layer.spec.key_dim).size());
-  const auto value_planes = static_cast<int64_t>(
-      layer.values->planes(ChannelRole::kValues, layer.spec.value_dim).size());
-  const bool keys = role == ChannelRole::kKeys;
-  std::vector<Byte*> planes;
-  for (int64_t i = 0; i < (keys ? key_planes : value_planes); ++i) {
-    const int64_t plane = keys ? i : key_planes + i;
-    planes.push_back(
-        image + layer.layout.offset(layer.layer_in_group, head, plane).get());
-  }
-  return planes;
-}
-
 // Encodes new tokens of one channel, then decodes all positions held.
-// fresh: [T, Hkv, dim]; out: [sum of held, Hkv, dim].
+// fresh: [T, Hkv, dim], null where a donor has encoded them; out: [sum of held,
+// Hkv, dim].
 void append_and_decode(
     const LayerRead& layer,
     const StepPlan& plan,
@@ -58,17 +40,21 @@ void append_and_decode(
     const float* fresh,
     float* out) {
   const bool keys = role == ChannelRole::kKeys;
-  const Codec& codec = keys ? *layer.keys : *layer.values;
   const int64_t dim = keys ? layer.spec.key_dim : layer.spec.value_dim;
   const int64_t heads = layer.spec.kv_heads;
   for (size_t r = 0; r < plan.rows.size(); ++r) {
     const RowSpan& span = plan.rows[r];
     const RowBlocks& row = plan.groups[layer.group][r];
-    for (int64_t t = 0; t < span.count * heads; ++t) {
+    const GroupPhase& phase = layer.phases[row.phase];
+    const Codec& codec = phase.codec(role);
+    for (int64_t t = 0; fresh != nullptr && t < span.count * heads; ++t) {
       const int64_t position = span.start + t / heads;
       const float* vector = fresh + (span.first_token * heads + t) * dim;
-      const auto planes = planes_of<std::byte>(
-          layer, row.images[position / kBlockTokens], t % heads, role);
+      const auto planes = phase.planes(
+          row.images[position / kBlockTokens],
+          layer.layer_in_group,
+          t % heads,
+          role);
       codec.encode(
           role,
           {vector, static_cast<size_t>(dim)},
@@ -77,8 +63,11 @@ void append_and_decode(
     }
     for (const int64_t position : held_positions(span, row)) {
       for (int64_t head = 0; head < heads; ++head, out += dim) {
-        const auto planes = planes_of<const std::byte>(
-            layer, row.images[position / kBlockTokens], head, role);
+        const auto planes = phase.planes(
+            static_cast<const std::byte*>(row.images[position / kBlockTokens]),
+            layer.layer_in_group,
+            head,
+            role);
         codec.decode(
             role,
             planes,
@@ -101,15 +90,16 @@ class AppendDecodePrimitive : public mx::Primitive {
       const std::vector<mx::array>& inputs,
       std::vector<mx::array>& outputs) override {
     run_->require_live();
-    for (const auto& input : inputs) {
-      cpu::require_f32(input, "attend");
+    const bool own = !layer_->spec.donor; // inputs: k, v; else source
+    for (size_t i = 0; own && i < inputs.size(); ++i) {
+      cpu::require_f32(inputs[i], "attend");
     }
     for (auto& output : outputs) {
       cpu::allocate_output(output);
     }
     mx::cpu::get_command_encoder(stream()).dispatch(
-        [k = inputs[0].data<float>(),
-         v = inputs[1].data<float>(),
+        [k = own ? inputs[0].data<float>() : nullptr,
+         v = own ? inputs[1].data<float>() : nullptr,
          keys = outputs[0].data<float>(),
          values = outputs[1].data<float>(),
          layer = layer_,
@@ -224,6 +214,24 @@ class ReferenceRead : public Read {
       const std::shared_ptr<StepRun>& run,
       const Qkv& inputs,
       mx::Stream s) const override {
+    return read(layer, run, {inputs.q, inputs.k, inputs.v}, s);
+  }
+
+  mx::array attend_donor(
+      const std::shared_ptr<const LayerRead>& layer,
+      const std::shared_ptr<StepRun>& run,
+      const Queries& inputs,
+      mx::Stream s) const override {
+    return read(layer, run, {inputs.q, inputs.source}, s);
+  }
+
+ private:
+  // inputs: q, k and v, or q and the donor's output.
+  static mx::array read(
+      const std::shared_ptr<const LayerRead>& layer,
+      const std::shared_ptr<StepRun>& run,
+      const std::vector<mx::array>& inputs,
+      mx::Stream s) {
     const StepPlan& plan = run->plan();
     std::vector<std::vector<int64_t>> held;
     int total = 0;
@@ -232,12 +240,16 @@ class ReferenceRead : public Read {
           held_positions(plan.rows[r], plan.groups[layer->group][r]));
       total += static_cast<int>(held.back().size());
     }
-    const int heads = inputs.k.shape(1);
+    const AttentionSpec& spec = layer->spec;
+    const auto shape = [&](int64_t dim) {
+      return mx::Shape{
+          total, static_cast<int>(spec.kv_heads), static_cast<int>(dim)};
+    };
     const auto dense = mx::array::make_arrays(
-        {{total, heads, inputs.k.shape(2)}, {total, heads, inputs.v.shape(2)}},
+        {shape(spec.key_dim), shape(spec.value_dim)},
         {mx::float32, mx::float32},
         std::make_shared<AppendDecodePrimitive>(s, layer, run),
-        {inputs.k, inputs.v});
+        {inputs.begin() + 1, inputs.end()});
     std::vector<mx::array> outputs;
     int first = 0;
     for (size_t r = 0; r < plan.rows.size(); ++r) {
@@ -246,7 +258,7 @@ class ReferenceRead : public Read {
       const auto token = static_cast<int>(span.first_token);
       const auto tokens = static_cast<int>(span.count);
       const Qkv row{
-          rows_of(inputs.q, token, tokens, s),
+          rows_of(inputs[0], token, tokens, s),
           rows_of(dense[0], first, count, s),
           rows_of(dense[1], first, count, s)};
       const auto mask = visible_mask(layer->spec.visibility, span, held[r]);
@@ -257,7 +269,6 @@ class ReferenceRead : public Read {
     return mx::contiguous(mx::concatenate(outputs, 0, s), false, s);
   }
 
- private:
   // x [n, H, D] from row `first` on -> [1, H, count, D].
   static mx::array
   rows_of(const mx::array& x, int first, int count, mx::Stream s) {

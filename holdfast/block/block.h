@@ -32,6 +32,9 @@ struct Block {
   std::byte* image = nullptr;
   BlockSlab* slab = nullptr;
   std::shared_ptr<BlockHeap> heap; // takes the image back
+  // Under the heap's lock; they hold no reference and go with either block.
+  Block* successor = nullptr; // what this became in another kind
+  Block* origin = nullptr; // what has this as its successor
 };
 
 class BlockRef {
@@ -90,6 +93,12 @@ class BlockRef {
   friend class BlockPool;
   explicit BlockRef(Block* block) noexcept : block_(block) {
     acquire();
+  }
+  /// Takes over a reference that was counted already.
+  static BlockRef of_counted(Block* block) noexcept {
+    BlockRef result;
+    result.block_ = block;
+    return result;
   }
   void acquire() noexcept {
     if (block_) {

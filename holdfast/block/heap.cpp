@@ -64,6 +64,7 @@ void BlockHeap::attach(Block& block) {
     block.slab = &slab;
     account_.live_bytes += kind.image_bytes;
     account_.peak_bytes = std::max(account_.peak_bytes, account_.live_bytes);
+    account_.allocated_bytes += kind.image_bytes;
     ++account_.live_blocks;
   }
   if (touched) {
@@ -102,6 +103,7 @@ BlockSlab& BlockHeap::slab_with_room(Kind& kind) {
 
 void BlockHeap::take_back(Block& block) noexcept {
   std::lock_guard lock(mutex_);
+  unlink_locked(block);
   Kind& kind = kinds_[static_cast<size_t>(block.kind)];
   BlockSlab& slab = *block.slab;
   if (slab.live() == slab.images) {
@@ -121,6 +123,47 @@ void BlockHeap::take_back(Block& block) noexcept {
   account_.mapped_bytes -= slab.bytes;
   kind.with_room.erase(&slab);
   kind.slabs.erase(slab.self);
+}
+
+void BlockHeap::count_copy(Bytes bytes) {
+  std::lock_guard lock(mutex_);
+  account_.copied_bytes += bytes;
+}
+
+void BlockHeap::unlink_locked(Block& block) noexcept {
+  if (block.successor) {
+    std::exchange(block.successor, nullptr)->origin = nullptr;
+  }
+  if (block.origin) {
+    std::exchange(block.origin, nullptr)->successor = nullptr;
+  }
+}
+
+void BlockHeap::link(Block& block, Block& successor) {
+  std::lock_guard lock(mutex_);
+  if (block.successor) {
+    std::exchange(block.successor, nullptr)->origin = nullptr;
+  }
+  if (successor.origin) {
+    std::exchange(successor.origin, nullptr)->successor = nullptr;
+  }
+  block.successor = &successor;
+  successor.origin = &block;
+}
+
+Block* BlockHeap::acquire_successor(Block& block, int64_t kind) {
+  std::lock_guard lock(mutex_);
+  Block* successor = block.successor;
+  if (!successor || successor->kind != kind) {
+    return nullptr;
+  }
+  // Its last reference may be gone while take_back waits for the lock.
+  int64_t references = successor->references.load(std::memory_order_relaxed);
+  while (references > 0 &&
+         !successor->references.compare_exchange_weak(
+             references, references + 1, std::memory_order_acq_rel)) {
+  }
+  return references > 0 ? successor : nullptr;
 }
 
 void BlockHeap::require(Bytes more) const {

@@ -50,6 +50,8 @@ struct BlockAccount {
   Bytes peak_bytes;
   int64_t live_blocks = 0;
   Bytes mapped_bytes;
+  Bytes allocated_bytes; // of all times
+  Bytes copied_bytes; // of all times
 };
 
 class BlockHeap {
@@ -59,6 +61,13 @@ class BlockHeap {
   /// Gives `block`, whose kind is set, a zero-filled image.
   void attach(Block& block);
   void take_back(Block& block) noexcept;
+  void count_copy(Bytes bytes);
+
+  /// Makes `successor` what `block` became, in place of what either was linked
+  /// to before.
+  void link(Block& block, Block& successor);
+  /// The successor of that kind with one more reference, or null.
+  Block* acquire_successor(Block& block, int64_t kind);
 
   void require(Bytes more) const;
   BlockAccount account() const;
@@ -79,6 +88,7 @@ class BlockHeap {
   };
   void require_locked(Bytes more) const;
   BlockSlab& slab_with_room(Kind& kind);
+  static void unlink_locked(Block& block) noexcept;
 
   const Bytes budget_;
   mutable std::mutex mutex_; // for all below

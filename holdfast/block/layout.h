@@ -19,6 +19,8 @@ namespace holdfast {
 
 /// Positions of a block.
 inline constexpr int64_t kBlockTokens = 64;
+/// Of the order of planes that this file describes; part of every signature.
+inline constexpr int kImageLayoutVersion = 1;
 
 /// One array of a codec, for one head of one layer over kBlockTokens positions.
 struct PlaneSpec {

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "holdfast/base/check.h"
 #include "holdfast/block/heap.h"
 
 namespace holdfast {
@@ -27,7 +28,27 @@ BlockRef BlockPool::copy(const BlockRef& source) {
       result.mutable_image(),
       source.image(),
       static_cast<size_t>(source.bytes().get()));
+  heap_->count_copy(source.bytes());
   return result;
+}
+
+void BlockPool::remember_successor(
+    const BlockRef& block,
+    const BlockRef& successor) {
+  ensure(
+      owns(block) && owns(successor) && block.sealed() && successor.sealed() &&
+          block.kind() != successor.kind(),
+      "[pool] expected two sealed blocks of this pool and of two kinds");
+  heap_->link(*block.block_, *successor.block_);
+}
+
+BlockRef BlockPool::successor(const BlockRef& block, int64_t kind) const {
+  ensure(owns(block), "[pool] expected a block of this pool, got another");
+  return BlockRef::of_counted(heap_->acquire_successor(*block.block_, kind));
+}
+
+bool BlockPool::owns(const BlockRef& block) const {
+  return block.block_->heap == heap_;
 }
 
 void BlockPool::require(Bytes more) const {
@@ -56,6 +77,14 @@ Bytes BlockPool::peak_bytes() const {
 
 int64_t BlockPool::live_blocks() const {
   return heap_->account().live_blocks;
+}
+
+Bytes BlockPool::allocated_bytes() const {
+  return heap_->account().allocated_bytes;
+}
+
+Bytes BlockPool::copied_bytes() const {
+  return heap_->account().copied_bytes;
 }
 
 Bytes BlockPool::mapped_bytes() const {

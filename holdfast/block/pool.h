@@ -4,7 +4,9 @@
 //
 // Images are 4 KiB aligned, zero when handed out, and carved from slabs of huge
 // page size; a slab without live images goes back to the system, save one a
-// kind. Counted bytes are the whole images of live blocks and nothing else.
+// kind. Counted bytes are the whole images of live blocks and nothing else. A
+// block may be remembered as another's successor: the same positions in another
+// kind, so that whoever shares the first need not make it again.
 // Threads: allocate and copy on the engine thread; references are released, and
 // figures read, on any thread.
 
@@ -34,6 +36,14 @@ class BlockPool {
   BlockRef allocate(int64_t kind);
   /// An open block with the bytes of `source`. Throws like allocate.
   BlockRef copy(const BlockRef& source);
+  /// Says that `successor` holds the positions of `block` in its own kind. Both
+  /// are sealed blocks of this pool. Forgotten when either is gone; keeps
+  /// neither alive.
+  void remember_successor(const BlockRef& block, const BlockRef& successor);
+  /// The successor of that kind that was remembered, else null.
+  BlockRef successor(const BlockRef& block, int64_t kind) const;
+  /// True where the block's image belongs to this pool.
+  bool owns(const BlockRef& block) const;
   /// Throws kOutOfBudget unless that many more bytes fit.
   void require(Bytes more) const;
 
@@ -46,6 +56,9 @@ class BlockPool {
   /// The most live_bytes() has been.
   Bytes peak_bytes() const;
   int64_t live_blocks() const;
+  /// The images of all blocks ever handed out, and those filled by copy().
+  Bytes allocated_bytes() const;
+  Bytes copied_bytes() const;
   /// What was taken from the system: the slabs of live images and free ones.
   Bytes mapped_bytes() const;
 

@@ -21,8 +21,8 @@ struct CodeSlot {
   int64_t slot;
 };
 
-/// codes: [head_dim]. Key elements beyond the head size become code 0. The
-/// codes of other tokens stay.
+/// codes: [head_dim], a multiple of 16. Key elements beyond the head size
+/// become code 0. The codes of other tokens stay.
 void put_codes(
     const CodeSlot& at,
     std::span<const uint8_t> codes,

@@ -19,6 +19,10 @@ namespace holdfast {
 /// Vectors whose sum of squares is below this are stored as zero.
 inline constexpr float kTurboSmallest = 0x1p-100f;
 
+/// Steps that are tried for each vector, as parts of the one that suits a
+/// normal variable. Four lose 9 to 20 % less than that one alone (4 bits).
+inline constexpr float kTurboSteps[] = {0.88f, 0.96f, 1.04f, 1.12f};
+
 /// The table of 2, 3, 4 or 5 bits; 8 bits have none: their levels are uniform.
 constexpr const TurboBook& turbo_book(int bits) {
   return kTurboBooks[bits - 2];

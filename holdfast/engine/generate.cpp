@@ -112,7 +112,12 @@ class Run {
     std::vector<Part> parts;
     for (size_t i = 0; i < rows_.size() && chunk > 0; ++i) {
       if (rows_[i]->sequence.prefilling()) {
-        parts.push_back({i, rows_[i]->sequence.pending(chunk)});
+        const Row& row = *rows_[i];
+        // A row whose precision changes ends its part there.
+        parts.push_back(
+            {i,
+             row.sequence.pending(
+                 std::min(chunk, generator_.state.max_append(row.id())))});
         chunk -= std::ssize(parts.back().tokens);
       }
     }

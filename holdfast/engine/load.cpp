@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "holdfast/base/check.h"
+#include "holdfast/engine/kv_config.h"
 #include "holdfast/formats/gguf_cursor.h"
 
 namespace holdfast {
@@ -95,6 +96,22 @@ end_tokens(const GgufFile& file, const Tokenizer& tokenizer) {
   return ids;
 }
 
+/// The layers as a policy sees them.
+std::vector<KvLayer> kv_layers(std::span<const LayerSpec> layers) {
+  std::vector<KvLayer> result;
+  for (const LayerSpec& layer : layers) {
+    if (const auto* attention = std::get_if<AttentionSpec>(&layer)) {
+      result.push_back(
+          {.group = attention->visibility.window > 0 ? "sliding" : "full",
+           .key_dim = attention->key_dim,
+           .value_dim = attention->value_dim});
+    } else {
+      result.push_back({.group = "recurrent"});
+    }
+  }
+  return result;
+}
+
 /// Runs `make` so that its errors name the file.
 template <class F>
 auto naming(const std::string& path, F make) {
@@ -131,13 +148,21 @@ LoadedModel load_model(
   });
 }
 
+KvPolicy StateChoice::policy() const {
+  const KvChoice usual = parse_kv_choice(kv).value();
+  if (kv_config.empty()) {
+    return {.usual = usual, .groups = {}, .layers = {}};
+  }
+  return read_kv_config(kv_config, usual).value();
+}
+
 std::unique_ptr<State>
 make_state(const LoadedModel& loaded, const StateChoice& choice) {
-  const Codec* codec = find_codec(choice.kv).value();
+  std::vector<LayerSpec> layers = loaded.model->layers();
+  const auto described = kv_layers(layers);
   return std::make_unique<State>(StateOptions{
-      .layers = loaded.model->layers(),
-      .keys = codec,
-      .values = codec,
+      .layers = std::move(layers),
+      .precision = precision_of(choice.policy(), described),
       .max_bytes = choice.max_bytes,
       .runtime = loaded.runtime,
       .reference_read = choice.reference_read});

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "holdfast/codec/kv_choice.h"
 #include "holdfast/engine/gguf_weights.h"
 #include "holdfast/env/runtime.h"
 #include "holdfast/formats/gguf.h"
@@ -41,11 +42,17 @@ LoadedModel load_model(
     const GgufWeights::Progress& progress = nullptr);
 
 struct StateChoice {
-  std::string kv = "bf16"; // codec of keys and values
+  std::string kv = "bf16"; // as parse_kv_choice reads it
+  std::string kv_config = {}; // path of a file for read_kv_config; empty: none
   Bytes max_bytes{0}; // 0: no limit
   bool reference_read = false;
+
+  /// The file's policy, or the one choice for all layers. Throws what refuses
+  /// either.
+  KvPolicy policy() const;
 };
-/// An empty state for the model. Throws kInvalidArgument on an unknown codec.
+/// An empty state for the model. Throws kInvalidArgument on what cannot be
+/// read, kUnsupported where a codec does not fit a layer.
 std::unique_ptr<State>
 make_state(const LoadedModel& loaded, const StateChoice& choice);
 

@@ -77,9 +77,11 @@ Perplexity perplexity(
     const WindowRow row(state);
     for (int64_t at = 0; at < size - 1;) {
       const bool scored = at >= first;
+      const int64_t most =
+          at + std::min(options.chunk, state.max_append(row.id()));
       const int64_t end = scored
-          ? std::min({at + kScoredAtOnce, at + options.chunk, size - 1})
-          : std::min(at + options.chunk, first);
+          ? std::min({at + kScoredAtOnce, most, size - 1})
+          : std::min(most, first);
       const RowTokens part{
           row.id(),
           std::span(window).subspan(

@@ -7,8 +7,9 @@
 #include <utility>
 
 #include "mlx/ops.h"
+#include "mlx/transforms.h"
 
-#include "holdfast/base/status.h"
+#include "holdfast/base/check.h"
 
 namespace holdfast {
 
@@ -122,6 +123,27 @@ mx::array run_decoder_layer(
   const auto h = cpu::linear(layer.output, flat, x, place);
   const auto gated = cpu::linear(layer.gate_up, h, std::nullopt, place);
   return cpu::linear(layer.down, gated, h, place);
+}
+
+mx::array embed_tokens(
+    const std::shared_ptr<const cpu::Weight>& table,
+    std::span<const int32_t> tokens,
+    float scale,
+    const Step& step,
+    const cpu::Place& place) {
+  expect(
+      std::ssize(tokens) == step.tokens(),
+      "[model] expected as many tokens as the step has");
+  const mx::array ids(
+      tokens.data(), mx::Shape{static_cast<int>(tokens.size())}, mx::int32);
+  return cpu::embed(table, ids, scale, place);
+}
+
+void evaluate_long_chunk(const Step& step, const mx::array& x) {
+  constexpr int64_t kLongChunk = 64;
+  if (step.tokens() >= kLongChunk) {
+    mx::eval({x});
+  }
 }
 
 mx::array take_rows(

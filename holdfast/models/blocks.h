@@ -56,6 +56,20 @@ mlx::core::array run_decoder_layer(
     Step& step,
     const cpu::Place& place);
 
+/// The embeddings of a step's tokens, scaled: [T, hidden]. Throws
+/// kInvalidArgument unless there are as many as the step has.
+mlx::core::array embed_tokens(
+    const std::shared_ptr<const cpu::Weight>& table,
+    std::span<const int32_t> tokens,
+    float scale,
+    const Step& step,
+    const cpu::Place& place);
+
+/// Between layers: evaluates x where the step is long. MLX allocates the
+/// outputs of a graph ahead of its tasks, so the activations of all layers
+/// would be held at once.
+void evaluate_long_chunk(const Step& step, const mlx::core::array& x);
+
 /// The given rows of x [T, n], each in [0, T): [R, n]. Throws kInvalidArgument.
 mlx::core::array take_rows(
     const mlx::core::array& x,

@@ -79,21 +79,21 @@ class Gemma3 : public Model {
     return config_;
   }
 
-  std::vector<AttentionSpec> layers() const override {
+  std::vector<LayerSpec> layers() const override {
     const int64_t width = config_.layers == kLayersOfLargest
         ? config_.hidden / config_.query_heads
         : config_.head_dim;
-    std::vector<AttentionSpec> specs;
+    std::vector<LayerSpec> specs;
     for (int64_t i = 0; i < config_.layers; ++i) {
-      specs.push_back(
-          {.query_heads = config_.query_heads,
-           .kv_heads = config_.kv_heads,
-           .key_dim = config_.head_dim,
-           .value_dim = config_.head_dim,
-           .scale = 1.0f / std::sqrt(static_cast<float>(width)),
-           .softcap = 0.0f,
-           .visibility = {.window = is_sliding(i) ? config_.window : 0},
-           .sink_logits = {}});
+      specs.push_back(AttentionSpec{
+          .query_heads = config_.query_heads,
+          .kv_heads = config_.kv_heads,
+          .key_dim = config_.head_dim,
+          .value_dim = config_.head_dim,
+          .scale = 1.0f / std::sqrt(static_cast<float>(width)),
+          .softcap = 0.0f,
+          .visibility = {.window = is_sliding(i) ? config_.window : 0},
+          .sink_logits = {}});
     }
     return specs;
   }

@@ -4,6 +4,7 @@
 
 #include "holdfast/base/check.h"
 #include "holdfast/models/gemma3.h"
+#include "holdfast/models/qwen35.h"
 
 namespace holdfast {
 
@@ -17,6 +18,8 @@ struct Family {
 // A new family is one line here.
 constexpr Family kFamilies[] = {
     {"gemma3", make_gemma3},
+    {"qwen3_5", make_qwen35},
+    {"qwen3_5_text", make_qwen35},
 };
 
 } // namespace

@@ -27,7 +27,7 @@ class Model {
 
   virtual const ModelConfig& config() const = 0;
   /// Per layer, what State needs.
-  virtual std::vector<AttentionSpec> layers() const = 0;
+  virtual std::vector<LayerSpec> layers() const = 0;
   /// What the packed weights occupy.
   virtual Bytes weight_bytes() const = 0;
 
@@ -42,8 +42,8 @@ class Model {
       std::span<const int32_t> outputs) const = 0;
 };
 
-/// Builds the family that `source.config().family` names: "gemma3". Throws
-/// kUnsupported listing the families known.
+/// Builds the family that `source.config().family` names: "gemma3", "qwen3_5".
+/// Throws kUnsupported listing the families known.
 std::unique_ptr<Model> make_model(const WeightSource& source, Runtime runtime);
 
 } // namespace holdfast

@@ -14,8 +14,10 @@
 #include <string_view>
 #include <vector>
 
+#include "holdfast/base/check.h"
 #include "holdfast/base/strong.h"
 #include "holdfast/kernels/cpu/weight.h"
+#include "holdfast/models/settings.h"
 
 namespace holdfast {
 
@@ -44,7 +46,23 @@ class WeightSource {
   virtual ~WeightSource() = default;
 
   virtual const ModelConfig& config() const = 0;
+  /// The family's own settings. Throws kUnsupported where the format keeps
+  /// none.
+  virtual const Settings& settings() const {
+    throw Error(
+        ErrorCode::kUnsupported,
+        "[weights] expected a model folder with a config.json for family \"" +
+            config().family + "\", got another kind of file");
+  }
   virtual bool has(std::string_view name) const = 0;
+  /// The tensor's sizes, outermost first. Throws as settings().
+  virtual std::vector<int64_t> dims(std::string_view name) const {
+    settings();
+    throw Error(
+        ErrorCode::kUnsupported,
+        "[weights] expected a format that tells the sizes of " +
+            std::string(name) + ", got another");
+  }
   /// A matrix [n, k], codes kept, packed for the kernels. Not cached: ask once.
   virtual cpu::Weight
   matrix(std::string_view name, int64_t n, int64_t k) const = 0;

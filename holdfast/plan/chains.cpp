@@ -11,22 +11,24 @@
 
 namespace holdfast {
 
-namespace {
-
-/// The last block where it is open. A window of one position may leave a row
-/// without a last block.
-bool has_open_tail(const std::vector<BlockRef>& blocks) {
-  return !blocks.empty() && blocks.back() && !blocks.back().sealed();
-}
-
-} // namespace
-
-Chains::Chains(BlockPool& pool, std::vector<Retention> retentions)
-    : pool_(pool), retentions_(std::move(retentions)) {
+Chains::Chains(
+    BlockPool& pool,
+    std::vector<GroupRule> rules,
+    BlockConverter convert)
+    : pool_(pool), rules_(std::move(rules)), convert_(std::move(convert)) {
+  Chain(rules_, kBlockTokens); // checks them
+  int64_t kinds = 0;
+  for (const GroupRule& rule : rules_) {
+    first_kind_.push_back(kinds);
+    kinds += rule.phases();
+    expect(
+        rule.starts.empty() || convert_ != nullptr,
+        "[chains] expected a converter for rows that change their precision");
+  }
   expect(
-      pool.kinds() == groups(),
-      "[chains] expected an image kind a layer group, got other numbers");
-  Chain(retentions_, kBlockTokens); // checks them
+      pool.kinds() == kinds,
+      "[chains] expected an image kind a layer group and phase, got another "
+      "number");
 }
 
 Chains::~Chains() {
@@ -60,8 +62,8 @@ Chains::Row& Chains::at(RowId row) {
 RowId Chains::add() {
   require_no_step("[chains.add]");
   return add(
-      {Chain(retentions_, kBlockTokens),
-       std::vector<std::vector<BlockRef>>(retentions_.size())});
+      {Chain(rules_, kBlockTokens),
+       std::vector<std::vector<BlockRef>>(rules_.size())});
 }
 
 RowId Chains::add(Row row) {
@@ -74,24 +76,6 @@ RowId Chains::add(Row row) {
   return id;
 }
 
-RowId Chains::fork(RowId row) {
-  require_no_step("[chains.fork]");
-  Row copy = at(row);
-  Bytes tails;
-  for (const auto& blocks : copy.blocks) {
-    if (has_open_tail(blocks)) {
-      tails += blocks.back().bytes();
-    }
-  }
-  pool_.require(tails);
-  for (auto& blocks : copy.blocks) {
-    if (has_open_tail(blocks)) {
-      blocks.back() = pool_.copy(blocks.back());
-    }
-  }
-  return add(std::move(copy));
-}
-
 bool Chains::remove(RowId row) {
   require_no_step("[chains.remove]");
   if (!batch_.contains(row)) {
@@ -102,29 +86,22 @@ bool Chains::remove(RowId row) {
   return true;
 }
 
+void Chains::filter(std::span<const RowId> keep) {
+  require_no_step("[chains.filter]");
+  batch_.require_distinct(keep, "[chains.filter]");
+  const std::vector<RowId> kept(keep.begin(), keep.end()); // may be order()
+  const std::vector<RowId> all(order().begin(), order().end());
+  for (const RowId row : all) {
+    if (std::find(kept.begin(), kept.end(), row) == kept.end()) {
+      remove(row);
+    }
+  }
+  batch_.reorder(kept);
+}
+
 void Chains::reorder(std::span<const RowId> order) {
   require_no_step("[chains.reorder]");
   batch_.reorder(order);
-}
-
-std::vector<RowId> Chains::adopt(Chains& source, std::span<const RowId> rows) {
-  require_no_step("[chains.adopt]");
-  source.require_no_step("[chains.adopt]");
-  expect(
-      &source != this && &source.pool_ == &pool_ &&
-          source.retentions_ == retentions_,
-      "[chains.adopt] expected other rows of the same pool and retentions, "
-      "got different ones");
-  source.batch_.require_distinct(rows, "[chains.adopt]");
-  // `rows` may be source.order(), which shrinks below.
-  const std::vector<RowId> from(rows.begin(), rows.end());
-  std::vector<RowId> result;
-  result.reserve(from.size());
-  for (const RowId row : from) {
-    result.push_back(add(std::move(source.at(row))));
-    source.remove(row);
-  }
-  return result;
 }
 
 void Chains::trim(RowId row, Position to) {
@@ -143,25 +120,7 @@ std::span<const BlockRef> Chains::blocks(RowId row, int64_t group) const {
 }
 
 Bytes Chains::retained_bytes(RowId row) const {
-  Bytes result;
-  for (const auto& blocks : at(row).blocks) {
-    for (const BlockRef& block : blocks) {
-      result += block ? block.bytes() : Bytes(0);
-    }
-  }
-  return result;
-}
-
-Bytes Chains::bytes_needed(std::span<const RowAppend> appends) const {
-  batch_.require_appendable(appends);
-  int64_t bytes = 0;
-  for (const RowAppend& append : appends) {
-    for (int64_t group = 0; group < groups(); ++group) {
-      const auto [first, end] = new_blocks(append, group);
-      bytes += (end - first) * pool_.image_bytes(group).get();
-    }
-  }
-  return Bytes(bytes);
+  return block_bytes(at(row).blocks);
 }
 
 Chains::NewBlocks
@@ -171,7 +130,9 @@ Chains::new_blocks(const RowAppend& append, int64_t group) const {
   Chain after = row.chain;
   after.append(append.count);
   int64_t first = static_cast<int64_t>(blocks.size());
-  if (row.chain.sealed_end() < BlockIndex(first) && blocks.back().sealed()) {
+  // A conversion leaves an open tail.
+  if (row.chain.due_phase(group) == row.chain.phase(group) &&
+      row.chain.sealed_end() < BlockIndex(first) && blocks.back().sealed()) {
     --first; // the row was trimmed to within a sealed block
   }
   return {.first = first, .end = after.held(group).end.get()};
@@ -199,13 +160,19 @@ Chains::placements(std::span<const RowAppend> appends) const {
 Transaction Chains::begin(std::span<const RowAppend> appends) {
   require_no_step("[chains.begin]");
   pool_.require(bytes_needed(appends));
+  for (const RowAppend& append : appends) {
+    convert(at(append.row));
+  }
   std::vector<BlockPlacement> fresh = placements(appends);
   for (BlockPlacement& placement : fresh) {
     const auto& blocks =
         rows_[placement.slot]->blocks[static_cast<size_t>(placement.group)];
     const auto block = static_cast<size_t>(placement.block.get());
-    placement.other = block < blocks.size() ? pool_.copy(blocks[block])
-                                            : pool_.allocate(placement.group);
+    placement.other = block < blocks.size()
+        ? pool_.copy(blocks[block])
+        : pool_.allocate(kind(
+              placement.group,
+              rows_[placement.slot]->chain.phase(placement.group)));
   }
   Transaction step(*this, appends, std::move(fresh));
   step.place();
@@ -240,6 +207,32 @@ void Chains::follow(Row& row) noexcept {
   }
 }
 
+void Chains::check_block(const Row& row, int64_t group, int64_t index) const {
+  const BlockRef& block =
+      row.blocks[static_cast<size_t>(group)][static_cast<size_t>(index)];
+  ensure(
+      static_cast<bool>(block) ==
+          row.chain.held(group).holds(BlockIndex(index)),
+      "[chains] expected the blocks that the chain holds, got others");
+  if (!block) {
+    return;
+  }
+  // A conversion that was broken off leaves some blocks in the due phase.
+  const int64_t phase = phase_of_kind(group, block.kind());
+  ensure(
+      phase == row.chain.phase(group) || phase == row.chain.due_phase(group),
+      "[chains] expected images of the group's phase, got another kind");
+  ensure(
+      block.bytes() == pool_.image_bytes(block.kind()),
+      "[chains] expected images of this pool's sizes, got others");
+  ensure(
+      BlockIndex(index) >= row.chain.sealed_end() || block.sealed(),
+      "[chains] expected full blocks sealed, got an open one");
+  ensure(
+      block.sealed() || !block.shared(),
+      "[chains] expected open blocks with one owner, got a shared one");
+}
+
 void Chains::check_row(const Row& row) const {
   const Chain& chain = row.chain;
   ensure(
@@ -248,29 +241,13 @@ void Chains::check_row(const Row& row) const {
           (open_ || chain.committed() == chain.written()),
       "[chains] expected 0 <= committed <= written, got other counts");
   for (int64_t group = 0; group < groups(); ++group) {
-    const HeldBlocks held = chain.held(group);
-    const auto& blocks = row.blocks[static_cast<size_t>(group)];
+    const int64_t end = chain.held(group).end.get();
     ensure(
-        static_cast<int64_t>(blocks.size()) == held.end.get(),
+        std::ssize(row.blocks[static_cast<size_t>(group)]) == end,
         "[chains] expected blocks for every written position, got another "
         "number");
-    for (int64_t index = 0; index < held.end.get(); ++index) {
-      const BlockRef& block = blocks[static_cast<size_t>(index)];
-      ensure(
-          static_cast<bool>(block) == held.holds(BlockIndex(index)),
-          "[chains] expected the blocks that the chain holds, got others");
-      if (!block) {
-        continue;
-      }
-      ensure(
-          block.kind() == group,
-          "[chains] expected images of the group, got another kind");
-      ensure(
-          BlockIndex(index) >= chain.sealed_end() || block.sealed(),
-          "[chains] expected full blocks sealed, got an open one");
-      ensure(
-          block.sealed() || !block.shared(),
-          "[chains] expected open blocks with one owner, got a shared one");
+    for (int64_t index = 0; index < end; ++index) {
+      check_block(row, group, index);
     }
   }
 }

@@ -4,10 +4,10 @@
 // BlockPool. Rows change only here and only between steps: while a Transaction
 // is open every other change is refused (kInvalidArgument).
 //
-// Invariants: a row holds exactly the blocks its chain names, in every group;
-// blocks full of committed positions are sealed; an open block has one owner; a
-// call that throws changed nothing. Transactions that outlive this have ended.
-// Engine thread only.
+// Invariants: a row holds exactly the blocks its chain names, in every group
+// and in the phase it names; blocks full of committed positions are sealed; an
+// open block has one owner; a call that throws changed nothing. Transactions
+// that outlive this have ended. Engine thread only.
 
 #pragma once
 
@@ -18,17 +18,34 @@
 
 #include "holdfast/block/block.h"
 #include "holdfast/block/pool.h"
+#include "holdfast/plan/conversion.h"
 #include "holdfast/plan/transaction.h"
 #include "holdfast/rows/batch.h"
 #include "holdfast/rows/chain.h"
 
 namespace holdfast {
 
+/// One row's chain with its blocks, outside any batch. Blocks are shared, and
+/// all are sealed: an open tail was copied. A value; any thread.
+struct CapturedRow {
+  std::vector<GroupRule> rules; // [group]
+  Chain chain;
+  std::vector<std::vector<BlockRef>> blocks; // [group][block]
+
+  Bytes bytes() const; // whole images, shared or not
+};
+
+/// The sum of the whole images. blocks: [group][block], null ones left out.
+Bytes block_bytes(const std::vector<std::vector<BlockRef>>& blocks);
+
 class Chains {
  public:
-  /// The pool has one image kind a group, in order, and outlives this.
-  /// retentions: [group].
-  Chains(BlockPool& pool, std::vector<Retention> retentions);
+  /// The pool has one image kind a group and phase, in order, and outlives
+  /// this. rules: [group]. `convert` is needed where a rule has phases.
+  Chains(
+      BlockPool& pool,
+      std::vector<GroupRule> rules,
+      BlockConverter convert = nullptr);
   Chains(const Chains&) = delete;
   Chains& operator=(const Chains&) = delete;
   ~Chains();
@@ -38,27 +55,43 @@ class Chains {
   /// A row, last in order, with the committed positions of `row`: full blocks
   /// are shared, an open tail is copied. Throws kOutOfBudget.
   RowId fork(RowId row);
+  /// Forks of rows of `source`, in the order given, behind those already here;
+  /// all or none. `source`, which has the same pool and rules and may be this,
+  /// stays as it is.
+  std::vector<RowId> copy(const Chains& source, std::span<const RowId> rows);
+  /// Moves rows of `source` here, in the order given, behind those already
+  /// here, and returns their new names. Handles move, no bytes. `source` stays
+  /// usable without them. Both work on one pool with equal rules.
+  std::vector<RowId> adopt(Chains& source, std::span<const RowId> rows);
   /// Takes the row out; its references are released. False where it is gone
   /// already, so that a request may be cancelled twice.
   bool remove(RowId row);
+  /// Keeps these rows, in this order, and takes the others out.
+  void filter(std::span<const RowId> keep);
   /// `order` names every row once.
   void reorder(std::span<const RowId> order);
-  /// Moves rows of `source` here, in the order given, behind those already
-  /// here, and returns their new names. Handles move, no bytes. `source` stays
-  /// usable without them. Both work on one pool with equal retentions. Merging
-  /// a batch is adopt(source, source.order()), extracting rows an adopt into an
-  /// empty one.
-  std::vector<RowId> adopt(Chains& source, std::span<const RowId> rows);
   /// Lowers the row to its first `to` positions: see Chain::trim for what is
   /// refused. Where `to` lies inside a sealed block, the next step copies it.
   void trim(RowId row, Position to);
+  /// The row as a value; the row stays. Throws kOutOfBudget where an open tail
+  /// finds no room.
+  CapturedRow capture(RowId row);
+  /// A row, last in order, with what was captured from rows of equal rules and
+  /// image sizes, in any pool. Blocks of this pool are shared, others copied.
+  /// Throws kInvalidArgument for other rules, kOutOfBudget.
+  RowId add(const CapturedRow& captured);
 
-  /// Opens a step that appends to the given rows, in the order given. Throws
-  /// kInvalidArgument (open step, no rows, count < 1, row named twice),
-  /// kNotFound (unknown row), kOutOfBudget.
+  /// Opens a step that appends to the given rows, in the order given. Rows that
+  /// are due are converted first, once nothing can be refused any more. Throws
+  /// kInvalidArgument (open step, no rows, count < 1 or above the row's
+  /// max_append(), row named twice), kNotFound (unknown row), kOutOfBudget.
   Transaction begin(std::span<const RowAppend> appends);
-  /// The bytes that begin would allocate.
+  /// The most by which live bytes grow while begin runs, conversions included.
   Bytes bytes_needed(std::span<const RowAppend> appends) const;
+  /// The most bytes that the row's images take while it grows by `tokens`
+  /// positions, at most `at_once` of them tentative at a time: as if it shared
+  /// nothing, whole blocks, both phases of a conversion.
+  Bytes projected_bytes(RowId row, int64_t tokens, int64_t at_once) const;
 
   std::span<const RowId> order() const {
     return batch_.order();
@@ -76,7 +109,18 @@ class Chains {
   /// The images that the row holds, shared or not.
   Bytes retained_bytes(RowId row) const;
   int64_t groups() const {
-    return static_cast<int64_t>(retentions_.size());
+    return static_cast<int64_t>(rules_.size());
+  }
+  const std::vector<GroupRule>& rules() const {
+    return rules_;
+  }
+  /// The image kind of a group's phase.
+  int64_t kind(int64_t group, int64_t phase) const {
+    return first_kind_.at(static_cast<size_t>(group)) + phase;
+  }
+  /// The phase of a group that has this image kind.
+  int64_t phase_of_kind(int64_t group, int64_t kind) const {
+    return kind - first_kind_.at(static_cast<size_t>(group));
   }
   /// The generation of the open step, 0 where none is open. No two steps of the
   /// process have the same.
@@ -90,13 +134,18 @@ class Chains {
     Chain chain;
     std::vector<std::vector<BlockRef>> blocks; // [group][block]
   };
+  class Growth;
   void require_no_step(const char* where) const;
   Row& at(RowId row);
   const Row& at(RowId row) const;
   /// A new row, last in order, with that content.
   RowId add(Row row);
+  /// The row's content with open tails copied, all tails together within the
+  /// budget.
+  std::vector<Row> copies(const Chains& source, std::span<const RowId> rows);
   /// The blocks [first, end) of a group that a step puts into a row; the first
-  /// may take the place of a sealed tail.
+  /// may take the place of a sealed tail. As after the conversion of a row that
+  /// is due.
   struct NewBlocks {
     int64_t first;
     int64_t end;
@@ -105,12 +154,20 @@ class Chains {
   /// The same for all rows and groups, still without references.
   std::vector<BlockPlacement>
   placements(std::span<const RowAppend> appends) const;
+  /// Stores the row in its due phases, block by block: a block that was
+  /// converted stays so whatever happens to the next.
+  void convert(Row& row);
+  BlockRef converted(const Row& row, int64_t group, int64_t block);
+  void count_conversion(const Row& row, Growth& growth) const;
   /// Drops and seals blocks as the row's chain says.
   static void follow(Row& row) noexcept;
   void check_row(const Row& row) const;
+  void check_block(const Row& row, int64_t group, int64_t index) const;
 
   BlockPool& pool_;
-  std::vector<Retention> retentions_;
+  std::vector<GroupRule> rules_;
+  std::vector<int64_t> first_kind_; // [group]
+  BlockConverter convert_;
   Batch batch_;
   std::vector<std::optional<Row>> rows_; // [slot]
   Transaction* open_ = nullptr; // the open step, wherever it was moved

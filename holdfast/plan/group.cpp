@@ -13,7 +13,27 @@ namespace holdfast {
 
 namespace {
 
+bool sound_phases(const std::vector<LayerPhase>& phases) {
+  for (size_t i = 0; i < phases.size(); ++i) {
+    const LayerPhase& phase = phases[i];
+    const bool in_order =
+        i == 0 ? phase.start == Position(0) : phase.start > phases[i - 1].start;
+    if (!phase.keys || !phase.values || !in_order) {
+      return false;
+    }
+  }
+  return !phases.empty();
+}
+
 void require_sound(const LayerState& layer, size_t index) {
+  if (layer.recurrent) {
+    if (const Status status = check_recurrent(*layer.recurrent); !status.ok()) {
+      throw Error(
+          status.code(),
+          "[groups] layer " + std::to_string(index) + ": " + status.text());
+    }
+    return;
+  }
   const AttentionSpec& spec = layer.attention;
   const bool sound = spec.kv_heads > 0 && spec.query_heads > 0 &&
       spec.query_heads % spec.kv_heads == 0 && spec.key_dim > 0 &&
@@ -21,69 +41,130 @@ void require_sound(const LayerState& layer, size_t index) {
       spec.visibility.sinks >= 0 &&
       (spec.sink_logits.empty() ||
        static_cast<int64_t>(spec.sink_logits.size()) == spec.query_heads) &&
-      layer.keys && layer.values;
+      (spec.donor || sound_phases(layer.phases));
   if (!sound) {
     throw Error(
         ErrorCode::kInvalidArgument,
         "[groups] expected query heads a multiple of kv heads, positive dims, "
-        "a window and sinks >= 0, a sink logit a query head or none, and two "
-        "codecs, got something else in layer " +
+        "a window and sinks >= 0, a sink logit a query head or none, and "
+        "phases "
+        "of two codecs that start at 0 and rise, got something else in layer " +
             std::to_string(index));
   }
-  for (const Status& status :
-       {layer.keys->supports(ChannelRole::kKeys, spec.key_dim),
-        layer.values->supports(ChannelRole::kValues, spec.value_dim)}) {
-    if (!status.ok()) {
-      throw Error(
-          status.code(),
-          "[groups] expected codecs that fit layer " + std::to_string(index) +
-              ", got one that does not: " + status.text());
+  for (const LayerPhase& phase : layer.phases) {
+    for (const Status& status :
+         {phase.keys->supports(ChannelRole::kKeys, spec.key_dim),
+          phase.values->supports(ChannelRole::kValues, spec.value_dim)}) {
+      if (!status.ok()) {
+        throw Error(
+            status.code(),
+            "[groups] expected codecs that fit layer " + std::to_string(index) +
+                ", got one that does not: " + status.text());
+      }
     }
   }
 }
 
 /// Without a window everything is kept, sinks or not.
-Retention retention_of(const Visibility& visibility) {
-  return visibility.window == 0
-      ? Retention{}
-      : Retention{.window = visibility.window, .sinks = visibility.sinks};
+GroupRule rule_of(const LayerState& layer) {
+  if (layer.recurrent) {
+    return {.window = kRecurrentWindow};
+  }
+  const Visibility& visibility = layer.attention.visibility;
+  GroupRule rule;
+  if (visibility.window > 0) {
+    rule = {.window = visibility.window, .sinks = visibility.sinks};
+  }
+  for (size_t i = 1; i < layer.phases.size(); ++i) {
+    rule.starts.push_back(layer.phases[i].start);
+  }
+  return rule;
 }
 
 bool belongs(const LayerState& layer, const LayerGroup& group) {
+  if (layer.recurrent || group.recurrent) {
+    return layer.recurrent == group.recurrent;
+  }
   const AttentionSpec& spec = layer.attention;
   return spec.kv_heads == group.kv_heads && spec.key_dim == group.key_dim &&
-      spec.value_dim == group.value_dim &&
-      layer.keys->id() == group.keys->id() &&
-      layer.values->id() == group.values->id() &&
-      retention_of(spec.visibility) == group.retention;
+      spec.value_dim == group.value_dim && rule_of(layer) == group.rule &&
+      std::equal(
+             layer.phases.begin(),
+             layer.phases.end(),
+             group.phases.begin(),
+             group.phases.end(),
+             [](const LayerPhase& a, const GroupPhase& b) {
+               return a.keys->id() == b.keys->id() &&
+                   a.values->id() == b.values->id();
+             });
 }
 
-/// The planes of one head: the keys', then the values'.
-LayerPlanes planes_of(const LayerState& layer) {
-  const AttentionSpec& spec = layer.attention;
-  LayerPlanes result{
-      .heads = spec.kv_heads,
-      .planes = layer.keys->planes(ChannelRole::kKeys, spec.key_dim)};
-  for (PlaneSpec& plane :
-       layer.values->planes(ChannelRole::kValues, spec.value_dim)) {
-    result.planes.push_back(std::move(plane));
+/// The images of `layers` layers in that phase: a head's planes are the keys',
+/// then the values'.
+GroupPhase
+phase_of(const LayerPhase& phase, const AttentionSpec& spec, size_t layers) {
+  const auto keys = phase.keys->planes(ChannelRole::kKeys, spec.key_dim);
+  const auto values =
+      phase.values->planes(ChannelRole::kValues, spec.value_dim);
+  LayerPlanes planes{.heads = spec.kv_heads, .planes = keys};
+  planes.planes.insert(planes.planes.end(), values.begin(), values.end());
+  return {
+      .keys = phase.keys,
+      .values = phase.values,
+      .key_planes = std::ssize(keys),
+      .value_planes = std::ssize(values),
+      .layout = ImageLayout(std::vector<LayerPlanes>(layers, planes))};
+}
+
+std::vector<GroupPhase> phases_of(const LayerState& layer, size_t layers) {
+  std::vector<GroupPhase> result;
+  if (layer.recurrent) {
+    result.push_back(
+        {.layout = ImageLayout(std::vector<LayerPlanes>(
+             layers, recurrent_planes(*layer.recurrent)))});
+    return result;
+  }
+  for (const LayerPhase& phase : layer.phases) {
+    result.push_back(phase_of(phase, layer.attention, layers));
   }
   return result;
 }
 
 LayerGroup group_like(const LayerState& layer) {
   const AttentionSpec& spec = layer.attention;
-  const auto keys = layer.keys->planes(ChannelRole::kKeys, spec.key_dim);
   return {
       .layers = {},
       .kv_heads = spec.kv_heads,
       .key_dim = spec.key_dim,
       .value_dim = spec.value_dim,
-      .keys = layer.keys,
-      .values = layer.values,
-      .key_planes = static_cast<int64_t>(keys.size()),
-      .retention = retention_of(spec.visibility),
-      .layout = ImageLayout({planes_of(layer)})};
+      .phases = phases_of(layer, 1),
+      .rule = rule_of(layer),
+      .recurrent = layer.recurrent};
+}
+
+void require_donor(std::span<const LayerState> layers, size_t index) {
+  const AttentionSpec& spec = layers[index].attention;
+  const int64_t of = spec.donor->get();
+  const bool there = of >= 0 && of < static_cast<int64_t>(index) &&
+      !layers[static_cast<size_t>(of)].recurrent &&
+      !layers[static_cast<size_t>(of)].attention.donor;
+  const AttentionSpec donor =
+      there ? layers[static_cast<size_t>(of)].attention : AttentionSpec{};
+  const Visibility& seen = spec.visibility;
+  const Visibility& kept = donor.visibility;
+  const bool fits = there && spec.kv_heads == donor.kv_heads &&
+      spec.key_dim == donor.key_dim && spec.value_dim == donor.value_dim &&
+      (kept.window == 0 ||
+       (seen.window > 0 && seen.window <= kept.window &&
+        seen.sinks <= kept.sinks));
+  if (!fits) {
+    throw Error(
+        ErrorCode::kInvalidArgument,
+        "[groups] expected a donor of layer " + std::to_string(index) +
+            " that is an earlier layer with keys and values of its own, of the "
+            "same heads and sizes, and keeps what the layer sees, got layer " +
+            std::to_string(of));
+  }
 }
 
 } // namespace
@@ -93,6 +174,11 @@ LayerGroups::LayerGroups(std::span<const LayerState> layers) {
   for (size_t index = 0; index < layers.size(); ++index) {
     const LayerState& layer = layers[index];
     require_sound(layer, index);
+    if (layer.attention.donor) {
+      require_donor(layers, index);
+      places_.push_back(place(*layer.attention.donor));
+      continue;
+    }
     auto group = std::find_if(
         groups_.begin(), groups_.end(), [&](const LayerGroup& candidate) {
           return belongs(layer, candidate);
@@ -107,23 +193,24 @@ LayerGroups::LayerGroups(std::span<const LayerState> layers) {
   }
   for (LayerGroup& group : groups_) {
     const auto first = static_cast<size_t>(group.layers.front().get());
-    group.layout = ImageLayout(std::vector<LayerPlanes>(
-        group.layers.size(), planes_of(layers[first])));
+    group.phases = phases_of(layers[first], group.layers.size());
   }
 }
 
 std::vector<Bytes> LayerGroups::image_bytes() const {
   std::vector<Bytes> result;
   for (const LayerGroup& group : groups_) {
-    result.push_back(group.layout.bytes());
+    for (const GroupPhase& phase : group.phases) {
+      result.push_back(phase.layout.bytes());
+    }
   }
   return result;
 }
 
-std::vector<Retention> LayerGroups::retentions() const {
-  std::vector<Retention> result;
+std::vector<GroupRule> LayerGroups::rules() const {
+  std::vector<GroupRule> result;
   for (const LayerGroup& group : groups_) {
-    result.push_back(group.retention);
+    result.push_back(group.rule);
   }
   return result;
 }
@@ -131,20 +218,26 @@ std::vector<Retention> LayerGroups::retentions() const {
 Bytes LayerGroups::bytes_per_token() const {
   Bytes sum;
   for (const LayerGroup& group : groups_) {
-    sum += group.layout.bytes();
+    if (!group.recurrent) {
+      sum += group.phases.back().layout.bytes();
+    }
   }
   return Bytes(ceil_div(sum.get(), kBlockTokens));
 }
 
 Bytes LayerGroups::retained_bytes(Position committed) const {
-  Chain chain(retentions(), kBlockTokens);
-  if (committed > Position(0)) {
-    chain.append(committed.get());
-    chain.commit(committed.get());
+  Chain chain(rules(), kBlockTokens);
+  while (chain.committed() < committed) {
+    const int64_t count =
+        std::min(chain.max_append(), (committed - chain.committed()).get());
+    chain.append(count);
+    chain.commit(count);
   }
   int64_t bytes = 0;
   for (int64_t index = 0; index < size(); ++index) {
-    bytes += chain.held(index).count() * group(index).layout.bytes().get();
+    const auto phase = static_cast<size_t>(chain.due_phase(index));
+    bytes += chain.held(index).count() *
+        group(index).phases[phase].layout.bytes().get();
   }
   return Bytes(bytes);
 }

@@ -6,7 +6,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <variant>
 #include <vector>
+
+#include "holdfast/base/strong.h"
+#include "holdfast/plan/recurrent_spec.h"
 
 namespace holdfast {
 
@@ -28,10 +33,17 @@ struct AttentionSpec {
   int64_t value_dim = 0; // likewise
   float scale = 1.0f; // scores are scale * q.k
   float softcap = 0.0f; // > 0: softcap * tanh(score / softcap)
-  Visibility visibility;
+  Visibility visibility = {};
   /// Learned sink logits, one a query head, or empty: each joins its head's
   /// softmax as a score without a value.
-  std::vector<float> sink_logits;
+  std::vector<float> sink_logits = {};
+  /// The earlier layer whose keys and values this one reads; it stores none of
+  /// its own then. Heads of keys and values and their sizes are the donor's,
+  /// and it sees no more than the donor keeps.
+  std::optional<LayerIndex> donor = {};
 };
+
+/// One layer of a model.
+using LayerSpec = std::variant<AttentionSpec, RecurrentSpec>;
 
 } // namespace holdfast

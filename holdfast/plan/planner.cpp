@@ -2,6 +2,9 @@
 
 #include "holdfast/plan/planner.h"
 
+#include <map>
+#include <utility>
+
 #include "holdfast/base/check.h"
 #include "holdfast/block/layout.h"
 
@@ -39,6 +42,28 @@ void require_open(const Chain& chain, std::span<const BlockRef> blocks) {
   }
 }
 
+std::vector<PhaseRows> by_phase(
+    const std::vector<RowSpan>& rows,
+    const std::vector<RowBlocks>& blocks) {
+  std::map<int64_t, PhaseRows> phases;
+  for (const RowBlocks& row : blocks) {
+    phases[row.phase].phase = row.phase;
+  }
+  std::vector<PhaseRows> result;
+  if (phases.size() < 2) {
+    return result;
+  }
+  for (size_t i = 0; i < rows.size(); ++i) {
+    PhaseRows& of = phases[blocks[i].phase];
+    of.rows.push_back(rows[i]);
+    of.blocks.push_back(blocks[i]);
+  }
+  for (auto& [phase, of] : phases) {
+    result.push_back(std::move(of));
+  }
+  return result;
+}
+
 } // namespace
 
 StepPlan make_step_plan(
@@ -63,8 +88,13 @@ StepPlan make_step_plan(
     for (int64_t group = 0; group < chains.groups(); ++group) {
       const auto blocks = chains.blocks(append.row, group);
       require_open(chain, blocks);
-      plan.groups[static_cast<size_t>(group)].push_back(images_of(blocks));
+      RowBlocks images = images_of(blocks);
+      images.phase = chain.phase(group);
+      plan.groups[static_cast<size_t>(group)].push_back(std::move(images));
     }
+  }
+  for (const auto& blocks : plan.groups) {
+    plan.mixed.push_back(by_phase(plan.rows, blocks));
   }
   return plan;
 }

@@ -25,6 +25,15 @@ struct RowSpan {
 /// Covers every position below start + count.
 struct RowBlocks {
   std::vector<std::byte*> images;
+  int64_t phase = 0; // in which the group stores the row
+};
+
+/// The rows of a step that a group stores in one phase, in order. Their tokens
+/// keep their places in the step's arrays.
+struct PhaseRows {
+  int64_t phase = 0;
+  std::vector<RowSpan> rows;
+  std::vector<RowBlocks> blocks; // [row of these]
 };
 
 struct StepPlan {
@@ -32,6 +41,8 @@ struct StepPlan {
   int64_t tokens = 0; // T
   std::vector<RowSpan> rows;
   std::vector<std::vector<RowBlocks>> groups; // [group][row]
+  /// [group], one a phase; empty where all rows are in the same.
+  std::vector<std::vector<PhaseRows>> mixed;
   std::vector<int32_t> positions; // [T], for rope
 };
 

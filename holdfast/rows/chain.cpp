@@ -16,21 +16,29 @@ int64_t HeldBlocks::count() const {
   return (leading + (end - std::min(rest, end))).get();
 }
 
-Chain::Chain(const std::vector<Retention>& groups, int64_t block_tokens)
+Chain::Chain(const std::vector<GroupRule>& groups, int64_t block_tokens)
     : block_tokens_(block_tokens) {
   expect(
       !groups.empty() && block_tokens > 0,
       "[chain] expected a group and a block size, got none");
-  for (const Retention& retention : groups) {
+  for (const GroupRule& rule : groups) {
     expect(
-        retention.window >= 0 && retention.sinks >= 0,
+        rule.window >= 0 && rule.sinks >= 0,
         "[chain] expected a window and sinks >= 0, got a negative one");
-    groups_.push_back({retention, BlockIndex(0)});
+    Position before(0);
+    for (const Position start : rule.starts) {
+      expect(
+          start > before,
+          "[chain] expected phases that start at 1 or later and rise, got "
+          "others");
+      before = start;
+    }
+    groups_.push_back({rule, BlockIndex(0), 0});
   }
 }
 
 BlockIndex Chain::pinned(const Group& group) const {
-  return BlockIndex(ceil_div(group.retention.sinks, block_tokens_));
+  return BlockIndex(ceil_div(group.rule.sinks, block_tokens_));
 }
 
 HeldBlocks Chain::held(int64_t group) const {
@@ -45,26 +53,76 @@ BlockIndex Chain::sealed_end() const {
   return BlockIndex(committed_.get() / block_tokens_);
 }
 
-Position Chain::reusable_floor() const {
-  int64_t floor = 0;
-  for (const Group& group : groups_) {
-    if (group.first > pinned(group)) {
-      // The query at position p sees p - window + 1 and later ones.
-      floor = std::max(
-          floor,
-          group.first.get() * block_tokens_ + group.retention.window - 1);
+int64_t Chain::due_phase(int64_t group) const {
+  const auto& starts = groups_.at(static_cast<size_t>(group)).rule.starts;
+  return std::upper_bound(starts.begin(), starts.end(), committed_) -
+      starts.begin();
+}
+
+bool Chain::due() const {
+  for (int64_t group = 0; group < groups(); ++group) {
+    if (due_phase(group) != phase(group)) {
+      return true;
     }
   }
-  return Position(floor);
+  return false;
+}
+
+Position Chain::window_floor(const Group& group) const {
+  // The query at position p sees p - window + 1 and later ones.
+  return group.first > pinned(group)
+      ? Position(group.first.get() * block_tokens_ + group.rule.window - 1)
+      : Position(0);
+}
+
+Position Chain::phase_floor(const Group& group) {
+  return group.phase == 0
+      ? Position(0)
+      : group.rule.starts[static_cast<size_t>(group.phase - 1)];
+}
+
+Position Chain::reusable_floor() const {
+  Position floor;
+  for (const Group& group : groups_) {
+    floor = std::max({floor, window_floor(group), phase_floor(group)});
+  }
+  return floor;
+}
+
+Position Chain::next_start() const {
+  Position next = kMaxPositions;
+  for (const Group& group : groups_) {
+    const auto& starts = group.rule.starts;
+    const auto above =
+        std::upper_bound(starts.begin(), starts.end(), committed_);
+    next = above == starts.end() ? next : std::min(next, *above);
+  }
+  return next;
+}
+
+int64_t Chain::max_append() const {
+  return (next_start() - committed_).get();
+}
+
+void Chain::enter_due_phase(int64_t group) {
+  ensure(
+      written_ == committed_,
+      "[chain] expected a conversion between steps, got one within a step");
+  groups_.at(static_cast<size_t>(group)).phase = due_phase(group);
 }
 
 void Chain::append(int64_t count) {
-  const Position room = kMaxPositions - written_;
+  const Position end = next_start();
+  const Position room = end - written_;
   if (count < 1 || Position(count) > room) {
     throw Error(
         ErrorCode::kInvalidArgument,
         "[chain] expected to append 1 to " + std::to_string(room.get()) +
-            " positions, got " + std::to_string(count));
+            " positions" +
+            (end < kMaxPositions ? ", up to position " +
+                     std::to_string(end.get()) + ", where the precision changes"
+                                 : "") +
+            ", got " + std::to_string(count));
   }
   written_ += Position(count);
 }
@@ -83,8 +141,8 @@ void Chain::commit(int64_t accepted) {
     // A block goes when its last position is < committed - window. So position
     // committed - window stays, one more than the next query sees: the last
     // token can be computed again.
-    const int64_t behind = committed_.get() - group.retention.window;
-    if (group.retention.window > 0 && behind > 0) {
+    const int64_t behind = committed_.get() - group.rule.window;
+    if (group.rule.window > 0 && behind > 0) {
       group.first = std::max(group.first, BlockIndex(behind / block_tokens_));
     }
   }
@@ -109,14 +167,21 @@ void Chain::trim(Position to) {
   if (to == Position(0)) {
     for (Group& group : groups_) {
       group.first = BlockIndex(0);
+      group.phase = 0;
     }
-  } else if (to < reusable_floor()) {
-    throw Error(
-        ErrorCode::kUnsupported,
-        "[chain] expected to keep 0 or at least " +
-            std::to_string(reusable_floor().get()) +
-            " positions, because earlier ones left a window, got " +
-            std::to_string(to.get()));
+  }
+  for (const Group& group : groups_) {
+    const Position least = std::max(window_floor(group), phase_floor(group));
+    if (to < least) {
+      throw Error(
+          ErrorCode::kUnsupported,
+          "[chain] expected to keep 0 or at least " +
+              std::to_string(reusable_floor().get()) + " positions, because " +
+              (phase_floor(group) == least
+                   ? "fewer would be stored in the precision before"
+                   : "earlier ones left a window") +
+              ", got " + std::to_string(to.get()));
+    }
   }
   committed_ = written_ = to;
 }

@@ -1,12 +1,13 @@
 // Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
 //
-// One row's bookkeeping: how many positions are committed and written, and
-// which absolute blocks of each layer group the row therefore holds. It knows
-// no block: whoever owns the blocks follows held().
+// One row's bookkeeping: how many positions are committed and written, which
+// absolute blocks of each layer group the row therefore holds, and in which
+// precision phase. It knows no block: whoever owns the blocks follows held().
 //
 // Invariants: 0 <= committed <= written; every group covers the same positions;
-// sealing and releasing look at committed positions alone; a refused call
-// changed nothing. A value, not thread safe.
+// sealing, releasing and phases look at committed positions alone; no append
+// crosses the start of a phase; a refused call changed nothing. A value, not
+// thread safe.
 
 #pragma once
 
@@ -18,13 +19,19 @@
 
 namespace holdfast {
 
-/// What a layer group keeps of a chain: all of it, or what a window and its
-/// leading sinks can still see.
-struct Retention {
+/// What a layer group keeps of a chain (all of it, or what a window and its
+/// leading sinks can still see), and where its precision changes.
+struct GroupRule {
   int64_t window = 0; // positions a query sees, itself included; 0: all
   int64_t sinks = 0; // leading positions kept beside a window
+  /// Phase i + 1 stores what is committed from starts[i] committed positions
+  /// on, the earlier ones included. Rising, each at least 1.
+  std::vector<Position> starts = {};
 
-  bool operator==(const Retention&) const = default;
+  int64_t phases() const {
+    return static_cast<int64_t>(starts.size()) + 1;
+  }
+  bool operator==(const GroupRule&) const = default;
 };
 
 /// The blocks [0, pinned) and [first, end), as far as they are below end.
@@ -46,7 +53,7 @@ inline constexpr Position kMaxPositions{std::numeric_limits<int32_t>::max()};
 class Chain {
  public:
   /// groups: [group], at least one.
-  Chain(const std::vector<Retention>& groups, int64_t block_tokens);
+  Chain(const std::vector<GroupRule>& groups, int64_t block_tokens);
 
   /// Positions that are settled.
   Position committed() const {
@@ -63,30 +70,52 @@ class Chain {
   HeldBlocks held(int64_t group) const;
   /// The first block that is not full of committed positions.
   BlockIndex sealed_end() const;
-  /// 0 if nothing was released; else the smallest length at which the next
-  /// query still finds its whole window, over all groups.
+  /// The phase in which the group's blocks are stored.
+  int64_t phase(int64_t group) const {
+    return groups_.at(static_cast<size_t>(group)).phase;
+  }
+  /// The phase that the committed positions call for: at most one more. The
+  /// next append waits until the blocks are converted.
+  int64_t due_phase(int64_t group) const;
+  /// Any group's due phase is not its phase.
+  bool due() const;
+  /// The smallest length that a trim may leave besides 0, over all groups: at
+  /// which the next query still finds its whole window (0 if nothing was
+  /// released), and at least the start of the phase it is in, because a cold
+  /// run would hold less than that in the phase before.
   Position reusable_floor() const;
+  /// The most positions that one append may take: to the next start of a phase,
+  /// over all groups, and to kMaxPositions.
+  int64_t max_append() const;
 
-  /// Makes place for `count` >= 1 more tentative positions, kMaxPositions in
-  /// all. Throws kInvalidArgument.
+  /// Says that the group's blocks are now stored in its due phase.
+  void enter_due_phase(int64_t group);
+  /// Makes place for `count` tentative positions, 1 to max_append() with those
+  /// that are tentative already. Throws kInvalidArgument.
   void append(int64_t count);
   /// Settles the first `accepted` of the tentative positions, drops the others
   /// and releases blocks behind the windows.
   void commit(int64_t accepted);
   /// Drops the tentative positions.
   void rollback();
-  /// Lowers committed to `to`, which is 0 (always possible: an empty row) or
-  /// in [reusable_floor, committed]. Throws kInvalidArgument outside
-  /// [0, committed] or while positions are tentative, kUnsupported below the
-  /// floor.
+  /// Lowers committed to `to`, which is 0 (always possible: an empty row in its
+  /// first phase) or in [reusable_floor, committed]. Throws kInvalidArgument
+  /// outside [0, committed] or while positions are tentative, kUnsupported
+  /// below the floor.
   void trim(Position to);
 
  private:
   struct Group {
-    Retention retention;
+    GroupRule rule;
     BlockIndex first; // below it only pinned blocks are held
+    int64_t phase = 0;
   };
   BlockIndex pinned(const Group& group) const;
+  /// What the window left, and what the phase needs.
+  Position window_floor(const Group& group) const;
+  static Position phase_floor(const Group& group);
+  /// The least start above committed, else kMaxPositions.
+  Position next_start() const;
 
   int64_t block_tokens_;
   std::vector<Group> groups_;

@@ -2,57 +2,20 @@
 
 #include "holdfast/state/state.h"
 
+#include <utility>
+
+#include "holdfast/base/check.h"
 #include "holdfast/state/state_impl.h"
 
 namespace holdfast {
 
-namespace {
-
 namespace mx = mlx::core;
 
-std::vector<LayerState> layer_states(const StateOptions& options) {
-  expect(
-      options.keys != nullptr && options.values != nullptr,
-      "[State] expected a codec for keys and one for values");
-  expect(options.runtime.executor != nullptr, "[State] expected an executor");
-  expect(
-      options.max_bytes >= Bytes(0),
-      "[State] expected max_bytes of 0 (no limit) or more");
-  std::vector<LayerState> layers;
-  for (const AttentionSpec& spec : options.layers) {
-    layers.push_back({spec, options.keys, options.values});
-  }
-  return layers;
-}
-
-} // namespace
-
-State::Impl::Impl(StateOptions given)
-    : options(std::move(given)),
-      groups(layer_states(options)),
-      pool(
-          groups.image_bytes(),
-          options.max_bytes == Bytes(0) ? kUnlimitedBytes : options.max_bytes),
-      chains(pool, groups.retentions()),
-      stream(mx::new_thread_unsafe_stream(mx::Device::cpu)) {
-  for (int64_t i = 0; i < groups.layers(); ++i) {
-    const LayerPlace place = groups.place(LayerIndex(i));
-    auto layer = std::make_shared<const LayerRead>(LayerRead{
-        .spec = options.layers[i],
-        .keys = options.keys,
-        .values = options.values,
-        .layout = groups.group(place.group).layout,
-        .layer = i,
-        .group = place.group,
-        .layer_in_group = place.layer,
-        .runtime = options.runtime});
-    reads.push_back(select_read(*layer, options.reference_read));
-    layers.push_back(std::move(layer));
-  }
-}
-
 State::State(StateOptions options)
-    : impl_(std::make_shared<Impl>(std::move(options))) {}
+    : impl_(std::make_shared<Impl>(
+          std::make_shared<StateCore>(std::move(options)))) {}
+State::State(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
+State::State(State&&) noexcept = default;
 State::~State() = default;
 
 RowId State::add_row() {
@@ -71,8 +34,73 @@ void State::trim(RowId row, Position length) {
   impl_->chains.trim(row, length);
 }
 
+void State::filter(std::span<const RowId> keep) {
+  impl_->chains.filter(keep);
+}
+
+void State::reorder(std::span<const RowId> order) {
+  impl_->chains.reorder(order);
+}
+
+State State::sibling() const {
+  return State(std::make_shared<Impl>(impl_->core));
+}
+
+State State::extract(std::span<const RowId> rows) const {
+  State result = sibling();
+  result.merge(*this, rows);
+  return result;
+}
+
+std::vector<RowId>
+State::merge(const State& source, std::span<const RowId> rows) {
+  return impl_->chains.copy(source.impl_->chains, rows);
+}
+
+std::vector<RowId> State::take(State& source, std::span<const RowId> rows) {
+  return impl_->chains.adopt(source.impl_->chains, rows);
+}
+
+Snapshot State::snapshot(
+    RowId row,
+    std::span<const int32_t> tokens,
+    std::vector<Attachment> attachments) {
+  return Snapshot(
+      {.tokens = {tokens.begin(), tokens.end()},
+       .signature = impl_->core->signature,
+       .row = impl_->chains.capture(row),
+       .attachments = std::move(attachments)});
+}
+
+RowId State::adopt(const Snapshot& snapshot) {
+  if (const auto differs = signature().difference(snapshot.signature())) {
+    throw Error(
+        ErrorCode::kUnsupported,
+        "[State::adopt] expected a snapshot of the same signature, got another "
+        "(" +
+            *differs + ")");
+  }
+  return impl_->chains.add(snapshot.row());
+}
+
+std::span<const RowId> State::rows() const {
+  return impl_->chains.order();
+}
+
 Position State::length(RowId row) const {
   return impl_->chains.chain(row).committed();
+}
+
+Position State::reusable_floor(RowId row) const {
+  return impl_->chains.chain(row).reusable_floor();
+}
+
+int64_t State::max_append(RowId row) const {
+  return impl_->chains.chain(row).max_append();
+}
+
+FetchedChannels State::fetch(RowId row, LayerIndex layer) const {
+  return fetch_channels(impl_->chains, impl_->core->groups, row, layer);
 }
 
 Step State::begin(std::span<const RowAppend> rows) {
@@ -80,31 +108,44 @@ Step State::begin(std::span<const RowAppend> rows) {
 }
 
 Bytes State::bytes() const {
-  return impl_->pool.live_bytes();
+  return impl_->core->pool.live_bytes();
 }
 
 Bytes State::peak_bytes() const {
-  return impl_->pool.peak_bytes();
+  return impl_->core->pool.peak_bytes();
+}
+
+Bytes State::retained_bytes(RowId row) const {
+  return impl_->chains.retained_bytes(row);
 }
 
 Bytes State::bytes_per_token() const {
-  return impl_->groups.bytes_per_token();
+  return impl_->core->groups.bytes_per_token();
+}
+
+Bytes State::projected_bytes(RowId row, int64_t more, int64_t at_once) const {
+  return impl_->chains.projected_bytes(row, more, at_once);
 }
 
 std::string State::explain() const {
   std::string text;
-  for (size_t i = 0; i < impl_->reads.size(); ++i) {
-    text += "layer " + std::to_string(i) + ": " + impl_->reads[i].why + "\n";
+  const StateCore& core = *impl_->core;
+  for (size_t i = 0; i < core.reads.size(); ++i) {
+    text += "layer " + std::to_string(i) + ": " + core.reads[i].why + "\n";
   }
   return text;
 }
 
+const Signature& State::signature() const {
+  return *impl_->core->signature;
+}
+
 const StateOptions& State::options() const {
-  return impl_->options;
+  return impl_->core->options;
 }
 
 mx::Stream State::stream() const {
-  return impl_->stream;
+  return impl_->core->stream;
 }
 
 } // namespace holdfast

@@ -2,7 +2,8 @@
 //
 // The state of a model: the rows' chains over one block pool, the codecs and
 // the chosen read of every layer, and the one stream on which its arrays are
-// made.
+// made. A State is also a batch: rows move between it and its siblings, which
+// share all but the rows.
 //
 // Threads: the engine thread alone (the thread that built it).
 // Invariants: DESIGN section 3; a step is all or nothing across layers.
@@ -18,18 +19,24 @@
 
 #include "holdfast/codec/codec.h"
 #include "holdfast/env/runtime.h"
+#include "holdfast/plan/fetch.h"
 #include "holdfast/plan/layer_spec.h"
+#include "holdfast/state/precision.h"
+#include "holdfast/state/signature.h"
+#include "holdfast/state/snapshot.h"
 #include "holdfast/state/step.h"
 
 namespace holdfast {
 
 struct StateOptions {
-  std::vector<AttentionSpec> layers;
-  const Codec* keys = nullptr;
-  const Codec* values = nullptr;
+  std::vector<LayerSpec> layers;
+  Precision precision;
   Bytes max_bytes{0}; // 0: no limit of ours
   Runtime runtime;
   bool reference_read = false; // decode to dense and MLX's own attention
+  /// What the model says of itself that decides bits and no layer names: its
+  /// weights' digest, rope. Part of the signature.
+  std::string model = {};
 };
 
 class State {
@@ -38,39 +45,87 @@ class State {
   /// and reason. Its stream is a thread of MLX's, which stays until the process
   /// ends.
   explicit State(StateOptions options);
+  State(State&&) noexcept;
   ~State();
   State(const State&) = delete;
   State& operator=(const State&) = delete;
 
-  /// A new empty row.
+  // Rows. docs/rows.md has the table of what each does; none works within a
+  // step (kInvalidArgument), and each refuses before anything changes.
+
+  /// A new empty row, last in order.
   RowId add_row();
-  /// Drops a row and what it alone holds; false where it is gone already. Not
-  /// during a step.
+  /// Drops a row and what it alone holds; false where it is gone already.
   bool remove_row(RowId row);
-  /// A new row with the same committed positions; blocks are shared.
+  /// A new row, last in order, with the same committed positions; blocks are
+  /// shared, an open tail is copied. Throws kOutOfBudget.
   RowId fork_row(RowId row);
+  /// Forgets the positions from `length` on. Throws kUnsupported below the
+  /// reusable floor, save at 0.
+  void trim(RowId row, Position length);
+  /// Keeps these rows, in this order; drops the others.
+  void filter(std::span<const RowId> keep);
+  /// `order` names every row once.
+  void reorder(std::span<const RowId> order);
+  /// An empty State beside this one: same pool, budget, stream and reads.
+  State sibling() const;
+  /// A sibling with forks of these rows, in this order. This stays as it is.
+  State extract(std::span<const RowId> rows) const;
+  /// Forks of a sibling's rows, in this order, behind the rows here; returns
+  /// their names. The sibling stays as it is.
+  std::vector<RowId> merge(const State& source, std::span<const RowId> rows);
+  /// The same, but the rows themselves: they leave the sibling, no byte moves.
+  std::vector<RowId> take(State& source, std::span<const RowId> rows);
+  /// The row as a value of its own. `tokens` are its committed positions'
+  /// (kInvalidArgument for another number). Throws kOutOfBudget where an open
+  /// tail finds no room.
+  Snapshot snapshot(
+      RowId row,
+      std::span<const int32_t> tokens,
+      std::vector<Attachment> attachments = {});
+  /// A new row, last in order, that goes on from a snapshot. Throws
+  /// kUnsupported naming the field in which the signatures differ,
+  /// kOutOfBudget.
+  RowId adopt(const Snapshot& snapshot);
+
+  std::span<const RowId> rows() const;
   /// Committed positions of a row.
   Position length(RowId row) const;
-  /// Forgets the positions from `length` on; throws below the reusable floor.
-  void trim(RowId row, Position length);
+  /// The smallest length besides 0 that trim may leave.
+  Position reusable_floor(RowId row) const;
+  /// The most tokens that a step may append to the row: an append ends where
+  /// the precision changes, whatever other rows do.
+  int64_t max_append(RowId row) const;
+  /// Keys and values of a layer as they decode, owned.
+  FetchedChannels fetch(RowId row, LayerIndex layer) const;
 
-  /// Begins a step over these rows in this order. Refuses (throws
-  /// kOutOfBudget, kInvalidArgument) before anything changes.
+  /// Begins a step over these rows in this order. Rows that are due change
+  /// their precision first. Refuses (throws kOutOfBudget, kInvalidArgument)
+  /// before anything changes.
   Step begin(std::span<const RowAppend> rows);
 
-  Bytes bytes() const; // held now, whole images
+  Bytes bytes() const; // held now by all siblings, whole images
   Bytes peak_bytes() const;
-  /// What one more position costs while no window is full, on average.
+  /// The images that a row holds, shared or not.
+  Bytes retained_bytes(RowId row) const;
+  /// What one more position costs while no window is full and every layer is in
+  /// its last phase, on average.
   Bytes bytes_per_token() const;
-  /// The read chosen for each layer, one line a layer, with why others were
-  /// not.
+  /// The most bytes that the row's images take while it grows by `more` tokens,
+  /// at most `at_once` in one step: as if it shared nothing, in whole blocks,
+  /// both phases of a conversion included.
+  Bytes projected_bytes(RowId row, int64_t more, int64_t at_once = 1) const;
+  /// The read chosen for each layer and its phases, one line a layer, with why
+  /// other reads were not chosen.
   std::string explain() const;
+  const Signature& signature() const;
   const StateOptions& options() const;
   mlx::core::Stream stream() const;
 
  private:
   friend class Step;
   struct Impl;
+  explicit State(std::shared_ptr<Impl> impl);
   std::shared_ptr<Impl> impl_;
 };
 

@@ -1,6 +1,7 @@
 // Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
 //
-// What State and Step share. Private to state/. Engine thread only.
+// What State, its siblings and Step share. Private to state/. Engine thread
+// only.
 
 #pragma once
 
@@ -11,21 +12,33 @@
 #include "holdfast/plan/chains.h"
 #include "holdfast/plan/group.h"
 #include "holdfast/plan/transaction.h"
+#include "holdfast/recurrent/recur.h"
 #include "holdfast/state/state.h"
 #include "holdfast/state/step.h"
 
 namespace holdfast {
 
-struct State::Impl {
-  explicit Impl(StateOptions given);
+/// What siblings share: all but the rows.
+struct StateCore {
+  explicit StateCore(StateOptions given);
 
   const StateOptions options;
   const LayerGroups groups;
   BlockPool pool;
-  Chains chains;
   const mlx::core::Stream stream;
-  std::vector<std::shared_ptr<const LayerRead>> layers; // [layer]
-  std::vector<Selection> reads; // [layer]
+  // [layer], each: where the layer is of that kind, else null.
+  std::vector<std::shared_ptr<const LayerRead>> layers;
+  std::vector<Selection> reads;
+  std::vector<std::shared_ptr<const RecurrentLayer>> recurrent;
+  std::vector<bool> donors; // [layer]: another layer reads its state
+  std::shared_ptr<const Signature> signature;
+};
+
+struct State::Impl {
+  explicit Impl(std::shared_ptr<StateCore> of);
+
+  const std::shared_ptr<StateCore> core;
+  Chains chains;
 };
 
 struct Step::Impl {
@@ -34,14 +47,23 @@ struct Step::Impl {
   /// Waits for the task at work, so that none writes after the end, and drops
   /// what tasks of this step failed with.
   void settle() noexcept;
+  /// Lets go of the arrays of this step.
+  void forget() noexcept;
   void require_open() const;
+  /// Throws unless the step is open and the layer's turn has not been: the
+  /// layer's index.
+  size_t require_turn(LayerIndex layer, const char* where) const;
+  StateCore& core() const {
+    return *state->core;
+  }
 
   const std::shared_ptr<State::Impl> state;
   Transaction transaction;
   const std::shared_ptr<StepRun> run;
   const mlx::core::array positions;
   std::vector<bool> attended; // [layer]
-  std::optional<mlx::core::array> last; // output of the last layer attended
+  std::vector<std::optional<mlx::core::array>> outputs; // [layer], of donors
+  std::optional<mlx::core::array> last; // output of the last layer so far
 };
 
 } // namespace holdfast

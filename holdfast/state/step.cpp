@@ -2,6 +2,7 @@
 
 #include "holdfast/state/step.h"
 
+#include <algorithm>
 #include <exception>
 #include <string>
 
@@ -38,21 +39,40 @@ void require_shape(
           " float32, got " + text(array.shape()));
 }
 
+// A conversion works on the executor, which whatever was left to evaluate of
+// earlier steps may use.
+Transaction
+begin(Chains& chains, std::span<const RowAppend> rows, mx::Stream stream) {
+  const auto due = [&](const RowAppend& append) {
+    return chains.contains(append.row) && chains.chain(append.row).due();
+  };
+  if (std::any_of(rows.begin(), rows.end(), due)) {
+    mx::synchronize(stream);
+  }
+  return chains.begin(rows);
+}
+
 } // namespace
 
 Step::Impl::Impl(
     std::shared_ptr<State::Impl> of,
     std::span<const RowAppend> rows)
     : state(std::move(of)),
-      transaction(state->chains.begin(rows)),
+      transaction(begin(state->chains, rows, core().stream)),
       run(std::make_shared<StepRun>(
           transaction.plan(),
-          state->groups.layers())),
+          core().groups.layers())),
       positions(
           transaction.plan()->positions.data(),
           mx::Shape{static_cast<int>(transaction.plan()->tokens)},
           mx::int32),
-      attended(state->groups.layers()) {}
+      attended(core().groups.layers()),
+      outputs(core().groups.layers()) {}
+
+void Step::Impl::forget() noexcept {
+  last.reset();
+  outputs.clear();
+}
 
 void Step::Impl::settle() noexcept {
   run->end();
@@ -60,7 +80,7 @@ void Step::Impl::settle() noexcept {
   // would fail the next step; eval has told the first of them.
   for (int failures = 0; failures < kMostFailures; ++failures) {
     try {
-      mx::synchronize(state->stream);
+      mx::synchronize(core().stream);
       return;
     } catch (const std::exception&) {
       continue; // there may be one a task
@@ -73,6 +93,19 @@ void Step::Impl::require_open() const {
       transaction.open(),
       "[Step] expected an open step, got one that was committed or rolled back",
       ErrorCode::kStale);
+}
+
+size_t Step::Impl::require_turn(LayerIndex layer, const char* where) const {
+  require_open();
+  const int64_t index = layer.get();
+  if (index < 0 || index >= core().groups.layers() || attended[index]) {
+    throw Error(
+        ErrorCode::kInvalidArgument,
+        std::string(where) +
+            " expected a layer of the state, each once in a step, got layer " +
+            std::to_string(index));
+  }
+  return static_cast<size_t>(index);
 }
 
 Step::Step(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -89,7 +122,7 @@ int64_t Step::tokens() const {
 }
 
 mx::Stream Step::stream() const {
-  return impl_->state->stream;
+  return impl_->core().stream;
 }
 
 const mx::array& Step::positions() const {
@@ -101,15 +134,15 @@ mx::array Step::attend(
     const mx::array& q,
     const mx::array& k,
     const mx::array& v) {
-  impl_->require_open();
-  const int64_t index = layer.get();
+  const size_t index = impl_->require_turn(layer, "[Step::attend]");
+  const auto& read = impl_->core().layers[index];
   expect(
-      index >= 0 && index < impl_->state->groups.layers(),
-      "[Step::attend] expected a layer of the state");
+      read != nullptr,
+      "[Step::attend] expected a layer of attention, got a recurrent one");
   expect(
-      !impl_->attended[index],
-      "[Step::attend] expected each layer once in a step, got one twice");
-  const auto& read = impl_->state->layers[index];
+      !read->spec.donor,
+      "[Step::attend] expected a layer that stores keys and values, got one "
+      "with a donor");
   const AttentionSpec& spec = read->spec;
   const auto shape = [&](int64_t heads, int64_t dim) {
     return mx::Shape{
@@ -120,8 +153,51 @@ mx::array Step::attend(
   require_shape(q, shape(spec.query_heads, spec.key_dim), "q");
   require_shape(k, shape(spec.kv_heads, spec.key_dim), "k");
   require_shape(v, shape(spec.kv_heads, spec.value_dim), "v");
-  auto out = impl_->state->reads[index].read->attend(
-      read, impl_->run, {q, k, v}, impl_->state->stream);
+  auto out = impl_->core().reads[index].read->attend(
+      read, impl_->run, {q, k, v}, impl_->core().stream);
+  impl_->attended[index] = true;
+  if (impl_->core().donors[index]) {
+    impl_->outputs[index] = out;
+  }
+  impl_->last = out;
+  return out;
+}
+
+mx::array Step::attend_donor(LayerIndex layer, const mx::array& q) {
+  const size_t index = impl_->require_turn(layer, "[Step::attend_donor]");
+  const auto& read = impl_->core().layers[index];
+  expect(
+      read != nullptr && read->spec.donor,
+      "[Step::attend_donor] expected a layer with a donor, got another");
+  const AttentionSpec& spec = read->spec;
+  const auto& source = impl_->outputs[static_cast<size_t>(spec.donor->get())];
+  expect(
+      source.has_value(),
+      "[Step::attend_donor] expected the donor to come first in the step");
+  require_shape(
+      q,
+      {static_cast<int>(tokens()),
+       static_cast<int>(spec.query_heads),
+       static_cast<int>(spec.key_dim)},
+      "q");
+  auto out = impl_->core().reads[index].read->attend_donor(
+      read, impl_->run, {q, *source}, impl_->core().stream);
+  impl_->attended[index] = true;
+  impl_->last = out;
+  return out;
+}
+
+mx::array Step::recur(
+    LayerIndex layer,
+    const std::shared_ptr<const cpu::GatedDelta>& weights,
+    const mx::array& inputs) {
+  const size_t index = impl_->require_turn(layer, "[Step::recur]");
+  const auto& recurrent = impl_->core().recurrent[index];
+  expect(
+      recurrent != nullptr,
+      "[Step::recur] expected a recurrent layer, got one of attention");
+  auto out = holdfast::recur(
+      recurrent, impl_->run, weights, inputs, impl_->core().stream);
   impl_->attended[index] = true;
   impl_->last = out;
   return out;
@@ -134,8 +210,9 @@ void Step::commit(std::span<const int64_t> accepted) {
     if (impl_->last) {
       mx::eval({*impl_->last});
     }
-    for (int64_t i = 0; i < impl_->state->groups.layers(); ++i) {
-      if (!impl_->run->finished(i)) {
+    for (int64_t i = 0; i < impl_->core().groups.layers(); ++i) {
+      if (impl_->core().groups.stores(LayerIndex(i)) &&
+          !impl_->run->finished(i)) {
         throw Error(
             ErrorCode::kInvalidArgument,
             "[Step::commit] expected every layer to have been written, got "
@@ -149,7 +226,7 @@ void Step::commit(std::span<const int64_t> accepted) {
   }
   impl_->transaction.commit(accepted);
   impl_->run->end();
-  impl_->last.reset();
+  impl_->forget();
 }
 
 void Step::commit_all() {
@@ -165,7 +242,7 @@ void Step::rollback() {
     return;
   }
   impl_->settle();
-  impl_->last.reset();
+  impl_->forget();
   impl_->transaction.rollback();
 }
 

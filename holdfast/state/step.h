@@ -17,6 +17,7 @@
 #include "mlx/array.h"
 
 #include "holdfast/base/strong.h"
+#include "holdfast/kernels/cpu/gated_delta.h"
 #include "holdfast/rows/batch.h"
 
 namespace holdfast {
@@ -42,13 +43,24 @@ class Step {
       const mlx::core::array& q,
       const mlx::core::array& k,
       const mlx::core::array& v);
+  /// The same for a layer with a donor: reads the donor's chains, this step's
+  /// positions included, with q [T, Hq, D], and appends nothing. After the
+  /// donor's attend; a step may leave such a layer out.
+  mlx::core::array attend_donor(LayerIndex layer, const mlx::core::array& q);
+  /// The same for a recurrent layer (docs/recurrent.md): inputs [T,
+  /// spec.input_width()] f32, q, k, v, z, b and a side by side. Returns [T,
+  /// spec.output_width()] f32.
+  mlx::core::array recur(
+      LayerIndex layer,
+      const std::shared_ptr<const cpu::GatedDelta>& weights,
+      const mlx::core::array& inputs);
   /// Evaluates the last layer's output unless that is done, requires that every
-  /// layer has been written (one that the last does not depend on must have
-  /// been evaluated before), and keeps the first accepted[i] tokens of the i-th
-  /// row, 0 to its count. Throws, rolled back, where a layer failed (what a
-  /// task threw arrives as MLX passes it on: a std::runtime_error with its
-  /// text) or was left out. Wrong counts throw kInvalidArgument; the step stays
-  /// open. Not for a step of which an evaluation threw: let that one go.
+  /// layer that stores has been written (one that the last does not depend on
+  /// must have been evaluated before), and keeps the first accepted[i] tokens
+  /// of the i-th row, 0 to its count. Throws, rolled back, where a layer failed
+  /// (what a task threw arrives as MLX passes it on: a std::runtime_error with
+  /// its text) or was left out. Wrong counts throw kInvalidArgument; the step
+  /// stays open. Not for a step of which an evaluation threw: let that one go.
   void commit(std::span<const int64_t> accepted);
   /// All tokens of all rows.
   void commit_all();

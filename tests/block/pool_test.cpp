@@ -249,5 +249,55 @@ TEST(Block, MayBeReleasedOnAnyThread) {
   EXPECT_EQ(pool.live_blocks(), 0);
 }
 
+TEST(BlockPool, RemembersWhatABlockBecameWhileBothLive) {
+  BlockPool pool(kinds());
+  BlockRef dense = pool.allocate(1);
+  BlockRef encoded = pool.allocate(0);
+  dense.seal();
+  encoded.seal();
+  EXPECT_FALSE(pool.successor(dense, 0));
+  pool.remember_successor(dense, encoded);
+  EXPECT_TRUE(pool.successor(dense, 0) == encoded);
+  EXPECT_FALSE(pool.successor(dense, 2)); // of another kind
+  EXPECT_FALSE(encoded.shared()); // neither is kept alive
+  encoded = BlockRef();
+  EXPECT_EQ(pool.live_blocks(), 1);
+  EXPECT_FALSE(pool.successor(dense, 0));
+  BlockRef again = pool.allocate(0);
+  again.seal();
+  pool.remember_successor(dense, again);
+  dense = BlockRef();
+  BlockRef other = pool.allocate(1); // the same image, another block
+  other.seal();
+  EXPECT_FALSE(pool.successor(other, 0));
+}
+
+TEST(BlockPool, HandsASuccessorOutWhileOthersDropIt) {
+  BlockPool pool(kinds());
+  const BlockRef dense = pool.allocate(1);
+  dense.seal();
+  for (int round = 0; round < 2000; ++round) {
+    BlockRef encoded = pool.allocate(0);
+    encoded.seal();
+    pool.remember_successor(dense, encoded);
+    std::thread drops(
+        [moved = std::move(encoded)]() mutable { moved = BlockRef(); });
+    const BlockRef found = pool.successor(dense, 0);
+    drops.join();
+    ASSERT_EQ(pool.live_blocks(), found ? 2 : 1);
+  }
+}
+
+TEST(BlockPool, CountsWhatItEverHandedOutAndCopied) {
+  BlockPool pool(kinds());
+  const BlockRef block = pool.allocate(0);
+  pool.allocate(1);
+  EXPECT_EQ(pool.allocated_bytes(), Bytes(kSmall + kMiddle));
+  EXPECT_EQ(pool.copied_bytes(), Bytes(0));
+  pool.copy(block);
+  EXPECT_EQ(pool.allocated_bytes(), Bytes(2 * kSmall + kMiddle));
+  EXPECT_EQ(pool.copied_bytes(), Bytes(kSmall));
+}
+
 } // namespace
 } // namespace holdfast

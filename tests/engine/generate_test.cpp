@@ -54,6 +54,23 @@ TEST(Generate, GivesEachPromptTheSameBitsAloneAndAmongOthers) {
   }
 }
 
+// Rows change their precision one by one, some during their prompt.
+TEST(Generate, GivesTheSameBitsWhereThePrecisionChanges) {
+  for (const char* kv : {"t4@20", "t3/t8@5", "t8@1"}) {
+    const StateChoice choice{.kv = kv};
+    const auto together = Session(test::tiny(), choice).run(kTexts, greedy(24));
+    GenerateOptions options = greedy(24);
+    options.chunk = 7;
+    for (size_t i = 0; i < kTexts.size(); ++i) {
+      const auto alone =
+          Session(test::tiny(), choice).run({kTexts[i]}, options);
+      EXPECT_EQ(trace(alone[0]), trace(together[i])) << kv;
+    }
+    const auto dense = Session().run(kTexts, greedy(24));
+    EXPECT_NE(trace(together[2]), trace(dense[2])) << kv;
+  }
+}
+
 TEST(Generate, GivesTheSameBitsForEveryChunkAndNumberOfThreads) {
   const auto expected = Session().run(kTexts, greedy(12));
   for (const int64_t chunk : {1, 7, 64}) {

@@ -49,6 +49,23 @@ double naive_nll(std::span<const int32_t> tokens, int64_t size) {
   return sum / static_cast<double>(count);
 }
 
+TEST(Perplexity, IsTheSameForEveryChunkWhereThePrecisionChanges) {
+  const auto tokens = text_tokens(200);
+  std::vector<double> got;
+  for (const int64_t chunk : {1, 9, 200}) {
+    Session session(test::tiny(), {.kv = "t4@70"});
+    got.push_back(perplexity(
+                      *session.loaded.model,
+                      *session.state,
+                      session.loaded.source.tokenizer,
+                      tokens,
+                      {.window = 100, .chunk = chunk})
+                      .nll);
+  }
+  EXPECT_EQ(got[0], got[1]);
+  EXPECT_EQ(got[0], got[2]);
+}
+
 TEST(Perplexity, ScoresTheSecondHalfOfEachWindow) {
   const auto tokens = text_tokens(200);
   for (const int64_t size : {4, 7, 64, 200}) {

@@ -37,7 +37,7 @@ TEST(AttendPlan, GivesEachQueryRowToExactlyOneUnit) {
     const AttendPlan plan = plan_attend(
         spec_of(heads * kv_heads, kv_heads, {below(2) * 100, below(80)}),
         rows,
-        1 + static_cast<int>(below(4)));
+        {1 + static_cast<int>(below(4)), below(70000)});
     std::map<std::pair<int64_t, int64_t>, int64_t> next; // [row, head]
     for (const AttendUnit& unit : plan.units) {
       int64_t& from = next[{unit.row, unit.kv_head}];
@@ -61,14 +61,16 @@ TEST(AttendPlan, GivesEachVisibleBlockOfAUnitToExactlyOneItem) {
     const std::vector<RowSpan> rows{
         {0, 1 + below(40), below(9000)}, {0, 1, below(100)}};
     const AttendPlan plan = plan_attend(
-        spec_of(4, 1, {below(2) * (1 + below(900)), below(1500)}), rows, 4);
+        spec_of(8, 4, {below(2) * (1 + below(900)), below(1500)}),
+        rows,
+        {4, below(70000)});
     std::map<int64_t, std::multiset<int64_t>> splits; // [unit]
     for (const AttendItem& item : plan.items) {
-      const AttendUnit& unit = plan.units[item.unit];
-      for (int64_t i = 0; i < unit.splits(); ++i) {
-        if (item.first < 0 ||
-            (i >= item.first && i < item.first + item.splits)) {
-          splits[item.unit].insert(unit.split(i));
+      for (int64_t u = item.unit; u < item.unit + item.units; ++u) {
+        const AttendUnit& unit = plan.units[u];
+        const int64_t first = item.first < 0 ? 0 : item.first;
+        for (int64_t i = first; i < first + item.splits; ++i) {
+          splits[u].insert(unit.split(i));
         }
       }
     }
@@ -90,17 +92,25 @@ TEST(AttendPlan, GivesEachVisibleBlockOfAUnitToExactlyOneItem) {
 TEST(AttendPlan, SharesOneDecodingRowAmongThreadsAndNotAmongOne) {
   const std::vector<RowSpan> row{{0, 1, 32767}};
   const AttentionSpec spec = spec_of(4, 1, {});
-  EXPECT_EQ(plan_attend(spec, row, 1).items.size(), 1u);
-  const AttendPlan plan = plan_attend(spec, row, 2);
+  EXPECT_EQ(plan_attend(spec, row, {1, 0}).items.size(), 1u);
+  const AttendPlan plan = plan_attend(spec, row, {2, 0});
   EXPECT_EQ(plan.items.size(), 8u); // four a thread
   for (const AttendItem& item : plan.items) {
     EXPECT_EQ(item.splits, 512 / kSplitBlocks / 8);
   }
 }
 
+TEST(AttendPlan, ReadsNeighbouringHeadsTogetherWhereTheyAreSmall) {
+  const std::vector<RowSpan> row{{0, 1, 32767}};
+  const AttentionSpec spec = spec_of(8, 8, {});
+  EXPECT_EQ(plan_attend(spec, row, {1, 32 << 10}).items.size(), 4u);
+  EXPECT_EQ(plan_attend(spec, row, {1, 1 << 10}).items.size(), 1u);
+  EXPECT_EQ(plan_attend(spec, row, {1, 1 << 20}).items.size(), 8u);
+}
+
 TEST(AttendPlan, PutsTheDearestItemsFirst) {
   const std::vector<RowSpan> rows{{0, 500, 0}, {500, 1, 20000}, {501, 1, 3}};
-  const AttendPlan plan = plan_attend(spec_of(4, 2, {}), rows, 2);
+  const AttendPlan plan = plan_attend(spec_of(4, 2, {}), rows, {2, 0});
   for (size_t i = 1; i < plan.items.size(); ++i) {
     EXPECT_GE(plan.items[i - 1].cost, plan.items[i].cost);
   }

@@ -182,6 +182,46 @@ TEST(SplitHeads, TakesAnyEvenWidthWithAndWithoutNorms) {
   }
 }
 
+TEST(SplitHeads, TurnsTheLeadingPairsAlone) {
+  Case all({.head_dim = 64, .rope = {.dims = 64}, .norms = false});
+  all.run(best_kernel_path());
+  Case some(
+      {.head_dim = 64, .rope = {.dims = 64, .turned = 5}, .norms = false});
+  some.run(best_kernel_path());
+  for (int64_t i = 0; i < 64; ++i) {
+    const bool turned = i % 32 < 5;
+    EXPECT_EQ(some.q[i], turned ? all.q[i] : some.qkv[i]) << i;
+  }
+}
+
+TEST(SplitHeads, NormalisesValuesLikeKeysThatDoNotTurn) {
+  Case c({.tokens = 3, .kv_heads = 2, .head_dim = 48, .rope = {.dims = 0}});
+  const int64_t width = (2 + 2 * 2) * 48;
+  for (int64_t t = 0; t < 3; ++t) { // values as keys
+    std::copy_n(&c.qkv[t * width + 2 * 48], 2 * 48, &c.qkv[t * width + 4 * 48]);
+  }
+  SplitHeadsJob job = c.job();
+  job.value_norm = job.key_norm;
+  job.rope = {.dims = 0};
+  Executor executor(1);
+  split_heads(job, executor, best_kernel_path());
+  EXPECT_EQ(c.v, c.k);
+  EXPECT_NE(c.v[0], c.qkv[4 * 48]);
+}
+
+TEST(SplitHeads, GivesQueriesAloneWhereThereAreNoKeys) {
+  Case with({.tokens = 5, .query_heads = 3, .kv_heads = 1});
+  with.run(best_kernel_path());
+  Case without({.tokens = 5, .query_heads = 3, .kv_heads = 0});
+  for (int64_t t = 0; t < 5; ++t) {
+    std::copy_n(&with.qkv[t * 5 * 64], 3 * 64, &without.qkv[t * 3 * 64]);
+  }
+  without.query_weight = with.query_weight;
+  without.positions = with.positions;
+  without.run(best_kernel_path());
+  EXPECT_EQ(without.q, with.q);
+}
+
 TEST(SplitHeads, ATokensBitsDependOnItAlone) {
   Case all(
       {.tokens = 100,
@@ -272,7 +312,9 @@ TEST(SplitHeads, RefusesShapesThatDoNotFit) {
   EXPECT_TRUE(refused([](SplitHeadsJob& j) { j.rope.scale = NAN; }));
   EXPECT_TRUE(refused([](SplitHeadsJob& j) { j.head_dim = 0; }));
   EXPECT_TRUE(refused([](SplitHeadsJob& j) { j.query_heads = 0; }));
-  EXPECT_TRUE(refused([](SplitHeadsJob& j) { j.kv_heads = 0; }));
+  EXPECT_TRUE(refused([](SplitHeadsJob& j) { j.kv_heads = -1; }));
+  EXPECT_TRUE(refused([](SplitHeadsJob& j) { j.rope.turned = 17; }));
+  EXPECT_TRUE(refused([](SplitHeadsJob& j) { j.rope.turned = -1; }));
   EXPECT_TRUE(refused([](SplitHeadsJob& j) { j.tokens = -1; }));
 }
 

@@ -46,8 +46,10 @@ struct Rig {
         model(make_model(source, runtime)),
         state(StateOptions{
             .layers = model->layers(),
-            .keys = find_codec(codec).value(),
-            .values = find_codec(codec).value(),
+            .precision =
+                {.phases = always(
+                     find_codec(codec).value(),
+                     find_codec(codec).value())},
             .runtime = runtime,
             .reference_read = reference}) {}
 

@@ -13,11 +13,11 @@ namespace holdfast {
 namespace {
 
 using testing::ElementsAre;
-using Keep = std::vector<Retention>;
+using Keep = std::vector<GroupRule>;
 using Ids = std::vector<RowId>;
 using Appends = std::vector<RowAppend>;
 
-std::vector<Retention> mixed() {
+std::vector<GroupRule> mixed() {
   return {{}, {.window = 8}, {.window = 100, .sinks = 4}};
 }
 

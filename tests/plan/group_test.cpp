@@ -62,8 +62,7 @@ LayerState layer(Visibility visibility = {}) {
            .value_dim = 64,
            .visibility = visibility,
            .sink_logits = {}},
-      .keys = &kOne,
-      .values = &kOne};
+      .phases = {{.keys = &kOne, .values = &kOne}}};
 }
 
 TEST(LayerGroups, PutLayersOfEqualChannelsAndRetentionTogether) {
@@ -75,8 +74,8 @@ TEST(LayerGroups, PutLayersOfEqualChannelsAndRetentionTogether) {
   const LayerGroups groups(layers);
   ASSERT_EQ(groups.size(), 2);
   EXPECT_EQ(groups.layers(), 12);
-  EXPECT_EQ(groups.group(0).retention, (Retention{512, 0}));
-  EXPECT_EQ(groups.group(1).retention, Retention{});
+  EXPECT_EQ(groups.group(0).rule, (GroupRule{512, 0, {}}));
+  EXPECT_EQ(groups.group(1).rule, GroupRule{});
   EXPECT_THAT(
       groups.group(1).layers, ElementsAre(LayerIndex(5), LayerIndex(11)));
   for (int64_t index = 0; index < 12; ++index) {
@@ -92,8 +91,8 @@ TEST(LayerGroups, KeepApartWhateverDecidesTheImageOrTheRetention) {
   layers[1].attention.kv_heads = 4;
   layers[2].attention.key_dim = 128;
   layers[3].attention.value_dim = 128;
-  layers[4].keys = &kTwo;
-  layers[5].values = &kTwo;
+  layers[4].phases[0].keys = &kTwo;
+  layers[5].phases[0].values = &kTwo;
   layers[6] = layer({64, 0});
   layers[7] = layer({64, 4});
   EXPECT_EQ(LayerGroups(layers).size(), 8);
@@ -111,27 +110,69 @@ TEST(LayerGroups, DoNotSplitOverWhatOnlyScoresDependOn) {
 TEST(LayerGroups, LayOutKeysPlanesBeforeValuesForEveryLayer) {
   std::vector<LayerState> layers(3, layer());
   for (LayerState& each : layers) {
-    each.keys = &kTwo;
+    each.phases[0].keys = &kTwo;
   }
   const LayerGroups groups(layers);
   const LayerGroup& group = groups.group(0);
-  EXPECT_EQ(group.key_planes, 2);
-  EXPECT_EQ(group.layout.layers(), 3);
+  const GroupPhase& phase = group.phases[0];
+  EXPECT_EQ(phase.key_planes, 2);
+  EXPECT_EQ(phase.layout.layers(), 3);
   // Three planes of 64 * 64 bytes a head, two heads.
-  EXPECT_EQ(group.layout.bytes(), Bytes(3 * 2 * 3 * 64 * 64));
+  EXPECT_EQ(phase.layout.bytes(), Bytes(3 * 2 * 3 * 64 * 64));
   EXPECT_EQ(groups.bytes_per_token(), Bytes(3 * 2 * 3 * 64));
-  EXPECT_THAT(groups.image_bytes(), ElementsAre(group.layout.bytes()));
+  EXPECT_THAT(groups.image_bytes(), ElementsAre(phase.layout.bytes()));
 }
 
 TEST(LayerGroups, RetainAWindowedGroupOnlyUpToItsWindow) {
   const LayerGroups groups(std::vector{layer({128, 0}), layer()});
-  const int64_t image = groups.group(0).layout.bytes().get();
+  const int64_t image = groups.group(0).phases[0].layout.bytes().get();
   EXPECT_EQ(groups.retained_bytes(Position(0)), Bytes(0));
   EXPECT_EQ(groups.retained_bytes(Position(1)), Bytes(2 * image));
   EXPECT_EQ(groups.retained_bytes(Position(64)), Bytes(2 * image));
   EXPECT_EQ(groups.retained_bytes(Position(65)), Bytes(4 * image));
   // 6400 positions: 100 blocks, of which the window needs the last two.
   EXPECT_EQ(groups.retained_bytes(Position(6400)), Bytes(102 * image));
+}
+
+TEST(LayerGroups, GiveEachPhaseImagesOfItsOwn) {
+  LayerState changing = layer({128, 0});
+  changing.phases = {
+      {.keys = &kTwo, .values = &kTwo},
+      {.keys = &kTwo, .values = &kOne, .start = Position(100)}};
+  const LayerGroups groups(std::vector{changing, layer()});
+  ASSERT_EQ(groups.group(0).phases.size(), 2u);
+  EXPECT_EQ(
+      groups.group(0).rule, (GroupRule{128, 0, std::vector{Position(100)}}));
+  const int64_t plane = 64 * 64;
+  EXPECT_THAT(
+      groups.image_bytes(),
+      ElementsAre(
+          Bytes(2 * 4 * plane), Bytes(2 * 3 * plane), Bytes(2 * 2 * plane)));
+  EXPECT_EQ(groups.group(0).phases[1].value_planes, 1);
+  EXPECT_EQ(groups.bytes_per_token(), Bytes(2 * 5 * 64));
+  // Four planes a block and head until 99, two blocks; then three.
+  EXPECT_EQ(
+      groups.retained_bytes(Position(99)), Bytes(2 * (2 * 4 + 2 * 2) * plane));
+  EXPECT_EQ(
+      groups.retained_bytes(Position(101)), Bytes(2 * (2 * 3 + 2 * 2) * plane));
+}
+
+TEST(LayerGroups, KeepApartLayersThatChangeElsewhereOrIntoSomethingElse) {
+  const auto changing = [](const Codec* into, int64_t start) {
+    LayerState result = layer();
+    result.phases.push_back(
+        {.keys = into, .values = &kOne, .start = Position(start)});
+    return result;
+  };
+  EXPECT_EQ(
+      LayerGroups(std::vector{
+                      layer(),
+                      changing(&kTwo, 8),
+                      changing(&kTwo, 9),
+                      changing(&kOne, 8),
+                      changing(&kTwo, 8)})
+          .size(),
+      4);
 }
 
 TEST(LayerGroups, RefuseACodecThatDoesNotFitAHead) {
@@ -157,7 +198,10 @@ TEST(LayerGroups, RefuseNumbersThatContradictEachOther) {
   EXPECT_EQ(
       build([](LayerState& l) { l.attention.visibility.sinks = -1; }), bad);
   EXPECT_EQ(build([](LayerState& l) { l.attention.sink_logits = {1}; }), bad);
-  EXPECT_EQ(build([](LayerState& l) { l.keys = nullptr; }), bad);
+  EXPECT_EQ(build([](LayerState& l) { l.phases[0].keys = nullptr; }), bad);
+  EXPECT_EQ(build([](LayerState& l) { l.phases.clear(); }), bad);
+  EXPECT_EQ(build([](LayerState& l) { l.phases[0].start = Position(1); }), bad);
+  EXPECT_EQ(build([](LayerState& l) { l.phases.push_back(l.phases[0]); }), bad);
   EXPECT_EQ(code_of([] { LayerGroups{std::vector<LayerState>{}}; }), bad);
 }
 

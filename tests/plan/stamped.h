@@ -39,10 +39,60 @@ inline void stamp_step(const StepPlan& plan, uint64_t stamp) {
   }
 }
 
+/// What a row holds: [group][position], 0 where it was released.
+inline std::vector<std::vector<uint64_t>>
+stamps_of(const Chains& chains, RowId row) {
+  std::vector<std::vector<uint64_t>> result;
+  const int64_t size = chains.chain(row).committed().get();
+  for (int64_t group = 0; group < chains.groups(); ++group) {
+    auto& stamps = result.emplace_back();
+    const auto blocks = chains.blocks(row, group);
+    for (int64_t p = 0; p < size; ++p) {
+      const BlockRef& block = blocks[static_cast<size_t>(p / kBlockTokens)];
+      stamps.push_back(block ? stamp_in(block.image(), p) : 0);
+    }
+  }
+  return result;
+}
+
+/// Everything that a refused call must leave as it was.
+inline std::string dump_of(const Chains& chains, const BlockPool& pool) {
+  std::string result;
+  const auto put = [&](int64_t number) {
+    result += std::to_string(number) + " ";
+  };
+  for (const RowId row : chains.order()) {
+    put(row.slot);
+    put(static_cast<int64_t>(row.generation));
+    const Chain& chain = chains.chain(row);
+    put(chain.committed().get());
+    put(chain.written().get());
+    put(chain.reusable_floor().get());
+    for (int64_t group = 0; group < chains.groups(); ++group) {
+      for (const BlockRef& block : chains.blocks(row, group)) {
+        if (block) {
+          put(block.sealed());
+          put(block.shared());
+          result += std::string(
+              reinterpret_cast<const char*>(block.image()),
+              static_cast<size_t>(block.bytes().get()));
+        }
+        result += "|";
+      }
+    }
+  }
+  put(static_cast<int64_t>(chains.open_generation()));
+  put(pool.live_bytes().get());
+  put(pool.peak_bytes().get());
+  put(pool.live_blocks());
+  put(pool.mapped_bytes().get());
+  return result;
+}
+
 /// Rows over a pool of their own.
 struct Stamped {
   explicit Stamped(
-      std::vector<Retention> retentions,
+      std::vector<GroupRule> retentions,
       Bytes budget = kUnlimitedBytes)
       : pool(
             std::vector<Bytes>(retentions.size(), Bytes(kStampedImage)),
@@ -56,53 +106,11 @@ struct Stamped {
     step.commit_all();
   }
 
-  /// What the row holds: [group][position], 0 where it was released.
   std::vector<std::vector<uint64_t>> content(RowId row) const {
-    std::vector<std::vector<uint64_t>> result;
-    const int64_t size = chains.chain(row).committed().get();
-    for (int64_t group = 0; group < chains.groups(); ++group) {
-      auto& stamps = result.emplace_back();
-      const auto blocks = chains.blocks(row, group);
-      for (int64_t p = 0; p < size; ++p) {
-        const BlockRef& block = blocks[static_cast<size_t>(p / kBlockTokens)];
-        stamps.push_back(block ? stamp_in(block.image(), p) : 0);
-      }
-    }
-    return result;
+    return stamps_of(chains, row);
   }
-
-  /// Everything that a refused call must leave as it was.
   std::string dump() const {
-    std::string result;
-    const auto put = [&](int64_t number) {
-      result += std::to_string(number) + " ";
-    };
-    for (const RowId row : chains.order()) {
-      put(row.slot);
-      put(static_cast<int64_t>(row.generation));
-      const Chain& chain = chains.chain(row);
-      put(chain.committed().get());
-      put(chain.written().get());
-      put(chain.reusable_floor().get());
-      for (int64_t group = 0; group < chains.groups(); ++group) {
-        for (const BlockRef& block : chains.blocks(row, group)) {
-          if (block) {
-            put(block.sealed());
-            put(block.shared());
-            result += std::string(
-                reinterpret_cast<const char*>(block.image()),
-                static_cast<size_t>(block.bytes().get()));
-          }
-          result += "|";
-        }
-      }
-    }
-    put(static_cast<int64_t>(chains.open_generation()));
-    put(pool.live_bytes().get());
-    put(pool.peak_bytes().get());
-    put(pool.live_blocks());
-    put(pool.mapped_bytes().get());
-    return result;
+    return dump_of(chains, pool);
   }
 
   BlockPool pool;

@@ -15,11 +15,11 @@ namespace holdfast {
 namespace {
 
 using testing::ElementsAre;
-using Keep = std::vector<Retention>;
+using Keep = std::vector<GroupRule>;
 using Appends = std::vector<RowAppend>;
 using Counts = std::vector<int64_t>;
 
-std::vector<Retention> mixed() {
+std::vector<GroupRule> mixed() {
   return {{}, {.window = 16}, {.window = 8, .sinks = 4}};
 }
 

@@ -121,7 +121,7 @@ TEST(Chain, ReleasesABlockWhenItsLastPositionIsBelowCommittedMinusWindow) {
 TEST(Chain, ReleasesTheSameHoweverThePositionsCame) {
   std::mt19937 random(3);
   for (int round = 0; round < 50; ++round) {
-    const std::vector<Retention> groups{
+    const std::vector<GroupRule> groups{
         {}, {.window = 8}, {.window = 100, .sinks = 5}};
     Chain chunked(groups, 16);
     Chain whole(groups, 16);
@@ -248,7 +248,7 @@ TEST(Chain, RefusesATrimWithinAStep) {
 
 // B05, B07: a draft that crosses the window and is cut leaves no trace.
 TEST(Chain, AfterARejectedDraftEqualsAChainThatNeverSawIt) {
-  const std::vector<Retention> groups{
+  const std::vector<GroupRule> groups{
       {}, {.window = 8}, {.window = 16, .sinks = 2}};
   for (const int64_t size : {1, 4}) {
     for (int64_t length = 1; length <= 40; ++length) {
@@ -283,7 +283,7 @@ TEST(Chain, RefusesCountsOutOfRangeAndStaysAsItWas) {
 }
 
 TEST(Chain, RefusesToBeBuiltFromNonsense) {
-  const auto build = [](std::vector<Retention> groups, int64_t size) {
+  const auto build = [](std::vector<GroupRule> groups, int64_t size) {
     return code_of([&] { Chain(groups, size); });
   };
   EXPECT_EQ(build({}, 64), ErrorCode::kInvalidArgument);

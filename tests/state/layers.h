@@ -31,18 +31,18 @@ inline constexpr int64_t kDim = 64;
 inline StateOptions options(const char* codec = "bf16", int threads = 2) {
   StateOptions options;
   for (int64_t window : {0, 20, 20}) {
-    options.layers.push_back(
-        {.query_heads = kHeads,
-         .kv_heads = kKvHeads,
-         .key_dim = kDim,
-         .value_dim = kDim,
-         .scale = 0.125f,
-         .softcap = 0.0f,
-         .visibility = {.window = window},
-         .sink_logits = {}});
+    options.layers.push_back(AttentionSpec{
+        .query_heads = kHeads,
+        .kv_heads = kKvHeads,
+        .key_dim = kDim,
+        .value_dim = kDim,
+        .scale = 0.125f,
+        .softcap = 0.0f,
+        .visibility = {.window = window},
+        .sink_logits = {}});
   }
-  options.keys = find_codec(codec).value();
-  options.values = options.keys;
+  const Codec* stored = find_codec(codec).value();
+  options.precision.phases = always(stored, stored);
   options.runtime = {std::make_shared<Executor>(threads), best_kernel_path()};
   return options;
 }

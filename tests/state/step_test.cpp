@@ -239,7 +239,7 @@ TEST(State, ForksShareBlocksAndGiveTheSameBits) {
 
 TEST(State, NamesTheLayerAndTheCodecThatDoesNotFit) {
   StateOptions odd = options();
-  odd.layers[1].key_dim = 72;
+  std::get<AttentionSpec>(odd.layers[1]).key_dim = 72;
   const std::string text =
       expect_error(ErrorCode::kUnsupported, [&] { State state(odd); });
   for (const char* part : {"layer 1", "[bf16]", "got 72"}) {

@@ -16,7 +16,7 @@ std::ostream& operator<<(std::ostream& out, const Operation& operation) {
              << ", " << operation.b << ", " << operation.c << ")";
 }
 
-std::vector<Retention> all_retentions() {
+std::vector<GroupRule> all_retentions() {
   return {
       {},
       {.window = 1},

@@ -42,10 +42,10 @@ struct Operation {
 std::ostream& operator<<(std::ostream& out, const Operation& operation);
 
 /// One of each kind of retention.
-std::vector<Retention> all_retentions();
+std::vector<GroupRule> all_retentions();
 
 struct Options {
-  std::vector<Retention> retentions = all_retentions();
+  std::vector<GroupRule> retentions = all_retentions();
   Bytes budget = kUnlimitedBytes;
   /// Compare everything after every so many operations.
   int64_t verify_every = 1;

@@ -98,7 +98,7 @@ void Shadow::check_plan(
       require(
           std::ssize(images) == blocks_for(size + drafts[i].count),
           "an image a block");
-      const Retention& retention = options_.retentions[group];
+      const GroupRule& retention = options_.retentions[group];
       for (int64_t p = 0; p < size; ++p) {
         const bool seen = retention.window == 0 ||
             p > size - retention.window || p < retention.sinks;
@@ -192,7 +192,7 @@ void Shadow::settle(Row& row, const std::vector<uint64_t>& accepted) const {
       row.sealed[static_cast<size_t>(b)] = true;
     }
     for (size_t group = 0; group < row.released.size(); ++group) {
-      const Retention& retention = options_.retentions[group];
+      const GroupRule& retention = options_.retentions[group];
       auto& released = row.released[group];
       released.resize(static_cast<size_t>(blocks_for(size)));
       if (retention.window > 0 && last < size - retention.window &&

@@ -60,7 +60,7 @@ TEST(Rows, MatchTheModelInRandomScriptsOverAllRetentionsAtOnce) {
 
 TEST(Rows, MatchTheModelInRandomScriptsOverEachRetentionAlone) {
   uint64_t seed = 100;
-  for (const Retention& retention : all_retentions()) {
+  for (const GroupRule& retention : all_retentions()) {
     check_scripts({.retentions = {retention}}, ++seed, 100);
   }
 }

@@ -85,6 +85,7 @@ inline void weigh_group(
   }
   for (int64_t step = 0; step < 2 * job.block_count; ++step) {
     const int64_t shift = step % 2 * kStepTokens;
+    fetch_step(*job.fetch);
     if ((visible[step / 2] >> shift & 0xffffffffu) == 0) {
       continue;
     }
@@ -151,19 +152,6 @@ inline const ValueForm<Isa>& value_form(PlaneForm form) {
   return forms[static_cast<int>(form)];
 }
 
-/// What to fetch while the scores of a split are made.
-inline Fetch fetch_for_scores(const SplitJob& job) {
-  Fetch fetch;
-  for (int64_t b = 0; b < job.block_count; ++b) {
-    if (job.cold && b + 1 < job.block_count) {
-      fetch.add(job.blocks[b + 1].keys, job.keys->bytes);
-    }
-    fetch.add(job.blocks[b].values, job.values->bytes);
-  }
-  fetch.spread(job.block_count * fetch_parts(job));
-  return fetch;
-}
-
 template <class Isa>
 inline void attend_group(
     typename Isa::Tiles& tiles,
@@ -180,9 +168,6 @@ inline void attend_group(
   for (int64_t r = 0; r < rows; ++r) {
     V::set(kNothing).store(job.scratch.largest + 16 * r);
   }
-  // With more rows, products outweigh the loads, and the processor fetches.
-  const bool fetches = job.rows <= kGroupRows;
-  Fetch fetch = fetches ? fetch_for_scores(job) : Fetch();
   const auto score = key_form<Isa>(job.keys->form).scores;
   for (int64_t b = 0; b < job.block_count; ++b) {
     if (any[b] == 0) {
@@ -200,19 +185,12 @@ inline void attend_group(
          .steps = steps,
          .block = b,
          .keys = block.keys,
-         .scores = scores,
-         .fetch = &fetch});
+         .scores = scores});
     shape_scores<Isa>(job, rows, block.visible + row, steps, scores);
-  }
-  Fetch next;
-  for (int64_t b = 0; fetches && b < job.next_count; ++b) {
-    next.add(job.next[b].keys, job.keys->bytes);
   }
   const ValueForm<Isa>& values = value_form<Isa>(job.values->form);
   values.weigh(job, row, rows, any);
-  values.values(
-      tiles,
-      {.job = &job, .row = row, .rows = rows, .visible = any, .fetch = &next});
+  values.values(tiles, {.job = &job, .row = row, .rows = rows, .visible = any});
 }
 
 template <class Isa>

@@ -41,7 +41,8 @@ struct AttendJob {
   std::span<const RowSpan> rows;
   std::span<const RowBlocks> blocks; // [row], of the layer's group
   const float* q = nullptr; // [T, query_heads, key_dim], roped
-  const float* k = nullptr; // [T, kv_heads, key_dim], roped
+  const float* k = nullptr; // [T, kv_heads, key_dim], roped; null: of a donor,
+                            // whose task has appended them: only read
   const float* v = nullptr; // [T, kv_heads, value_dim]
   float* out = nullptr; // [T, query_heads, value_dim]
 };

@@ -168,7 +168,7 @@ struct CodedKeys {
       tiles.template dot<2, 0, 0>();
       tiles.template load_b<1>(b + 1536);
       tiles.template dot<3, 0, 1>();
-      pass.fetch->step();
+      fetch_step(*pass.job->fetch);
       if ((k + 1) % in_group == 0) {
         tiles.template store_c<0>(products, 256);
         tiles.template store_c<1>(products + 16, 256);

@@ -49,7 +49,6 @@ struct CodedValues {
     const int64_t group = codes.group / 16; // in tiles
     const bool one = pass.rows <= 16;
     const int64_t wide = one ? 4 : 2;
-    pass.fetch->spread(steps.count * ((job.value_dim / 16 + wide - 1) / wide));
     alignas(64) float repair[kGroupRows];
     for (int64_t g = 0; g < job.value_dim / codes.group; ++g) {
       weigh(pass, steps, g, repair);
@@ -219,7 +218,7 @@ struct CodedValues {
           tiles.template dot<kColumns + kN, 1, kN % 2>();
         }
       });
-      pass.fetch->step();
+      fetch_step(*pass.job->fetch);
     }
     float* out = job.result.out + pass.row * dim + n * 16;
     each_tile<kRows * kColumns>([&]<int kC>() {

@@ -69,6 +69,20 @@ struct ChannelView {
   CodedPlanes codes;
 };
 
+struct ByteRange {
+  const std::byte* start = nullptr;
+  int64_t bytes = 0;
+};
+/// What a thread will read after what it reads now, fetched into the second
+/// cache a few lines at a time (attend_fetch-inl.h).
+struct FetchList {
+  ByteRange ranges[2 * kSplitBlocks];
+  int64_t count = 0;
+  int64_t a_step = 0; // bytes, whole lines
+  int64_t at = 0; // the range
+  int64_t offset = 0; // in it
+};
+
 /// A block as one unit sees it.
 struct BlockView {
   const std::byte* keys = nullptr; // first plane
@@ -105,15 +119,16 @@ struct SplitJob {
   float softcap = 0.0f;
   const BlockView* blocks = nullptr;
   int64_t block_count = 0;
-  /// Blocks of the split that this thread reads next, whose keys are fetched
-  /// into the cache meanwhile.
-  const BlockView* next = nullptr;
-  int64_t next_count = 0;
-  /// Nobody fetched this split's keys.
-  bool cold = false;
+  FetchList* fetch = nullptr; // stepped split_steps() times
   AttendScratch scratch;
   Partial result;
 };
+
+/// Steps of a split's fetch list: a step for each row of tiles.
+constexpr int64_t
+split_steps(int64_t blocks, int64_t key_width, int64_t value_dim) {
+  return blocks * ((key_width + 31) / 32 + 2 * ((value_dim + 63) / 64) + 2);
+}
 
 /// Tokens of one row that go to neighbouring slots of one plane.
 struct AppendJob {

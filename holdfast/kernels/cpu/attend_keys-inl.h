@@ -29,13 +29,7 @@ struct ScorePass {
   int64_t block; // of the split
   const std::byte* keys;
   float* scores;
-  Fetch* fetch; // stepped fetch_parts() times a block
 };
-
-/// Calls of Fetch::step() in the scores of one block.
-inline int64_t fetch_parts(const SplitJob& job) {
-  return (job.key_width + 31) / 32;
-}
 
 template <class Isa>
 struct TiledKeys {
@@ -93,7 +87,7 @@ struct TiledKeys {
       tiles.template dot<2, 0, 0>();
       tiles.template load_b<1>(b + 3 * group);
       tiles.template dot<3, 0, 1>();
-      pass.fetch->step();
+      fetch_step(*pass.job->fetch);
     }
     tiles.template store_c<0>(pass.scores, 256);
     tiles.template store_c<1>(pass.scores + 16, 256);
@@ -124,7 +118,7 @@ struct TiledKeys {
       tiles.template load_a<1>(q + k + group, width * 2);
       tiles.template dot<2, 1, 0>();
       tiles.template dot<3, 1, 1>();
-      pass.fetch->step();
+      fetch_step(*pass.job->fetch);
     }
     float* s = pass.scores + 32 * step;
     tiles.template store_c<0>(s, 256);
@@ -166,8 +160,8 @@ struct RowKeys {
     const int64_t dim = pass.job->key_width;
     const auto* q = static_cast<const float*>(pass.job->q) + pass.row * dim;
     const auto* keys = reinterpret_cast<const Type*>(pass.keys);
-    for (int64_t i = 0; i < fetch_parts(*pass.job); ++i) {
-      pass.fetch->step();
+    for (int64_t i = 0; i < pass.job->key_width; i += 32) {
+      fetch_step(*pass.job->fetch);
     }
     int64_t r = 0;
     for (; r + 4 <= pass.rows; r += 4) {

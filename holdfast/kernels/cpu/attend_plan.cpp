@@ -13,6 +13,8 @@ namespace {
 
 // Items a thread should find, so that the last to finish wait little.
 constexpr int64_t kItemsPerThread = 4;
+// Memory answers longer runs faster: heads go together up to about this.
+constexpr int64_t kRunBytes = 64 << 10;
 
 /// The largest unit that still gives each thread its items.
 int64_t unit_rows(
@@ -57,23 +59,21 @@ int64_t split_blocks(const AttendUnit& unit, int64_t i) {
   return blocks;
 }
 
-} // namespace
+int64_t cost_of(const AttendUnit& unit) {
+  return unit.blocks.count() * ceil_div(unit.rows, kGroupRows);
+}
 
-AttendPlan plan_attend(
+std::vector<AttendUnit> make_units(
     const AttentionSpec& spec,
     std::span<const RowSpan> rows,
-    int threads) {
+    int64_t size) {
   const int64_t heads = spec.query_heads / spec.kv_heads;
-  const int64_t size = unit_rows(spec, rows, threads);
-  AttendPlan plan;
-  const auto cost = [](const AttendUnit& unit) {
-    return unit.blocks.count() * ceil_div(unit.rows, kGroupRows);
-  };
+  std::vector<AttendUnit> units;
   for (size_t r = 0; r < rows.size(); ++r) {
     const int64_t count = rows[r].count * heads;
     for (int64_t first = 0; first < count; first += size) {
       for (int64_t head = 0; head < spec.kv_heads; ++head) {
-        plan.units.push_back(make_unit(
+        units.push_back(make_unit(
             spec,
             rows[r],
             {.row = static_cast<int64_t>(r),
@@ -81,35 +81,59 @@ AttendPlan plan_attend(
              .first = first,
              .rows = std::min(size, count - first),
              .blocks = {}}));
-        plan.cost += cost(plan.units.back());
       }
     }
   }
-  for (size_t u = 0; u < plan.units.size(); ++u) {
+  return units;
+}
+
+/// Adds the items of `units` neighbouring heads from plan.units[index] on.
+void add_items(AttendPlan& plan, int64_t index, int64_t units, int threads) {
+  const AttendUnit& unit = plan.units[index];
+  const int64_t cost = units * cost_of(unit);
+  const int64_t shares = cost * threads * kItemsPerThread;
+  if (threads == 1 || unit.splits() == 1 || shares <= plan.cost) {
+    plan.items.push_back({index, units, -1, unit.splits(), cost});
+    return;
+  }
+  const int64_t parts = std::min(unit.splits(), ceil_div(shares, plan.cost));
+  for (int64_t i = 0; i < parts; ++i) {
+    const int64_t first = i * unit.splits() / parts;
+    const int64_t end = (i + 1) * unit.splits() / parts;
+    int64_t blocks = 0;
+    for (int64_t s = first; s < end; ++s) {
+      blocks += split_blocks(unit, s);
+    }
+    plan.items.push_back(
+        {index,
+         units,
+         first,
+         end - first,
+         units * blocks * ceil_div(unit.rows, kGroupRows)});
+  }
+}
+
+} // namespace
+
+AttendPlan plan_attend(
+    const AttentionSpec& spec,
+    std::span<const RowSpan> rows,
+    const AttendTeam& team) {
+  AttendPlan plan;
+  plan.units = make_units(spec, rows, unit_rows(spec, rows, team.threads));
+  for (const AttendUnit& unit : plan.units) {
+    plan.cost += cost_of(unit);
+  }
+  const int64_t most = std::clamp<int64_t>(
+      kRunBytes / std::max<int64_t>(1, team.head_bytes), 1, kItemUnits);
+  const auto count = static_cast<int64_t>(plan.units.size());
+  for (int64_t u = 0; u < count;) {
     const AttendUnit& unit = plan.units[u];
-    const auto index = static_cast<int64_t>(u);
-    const bool split = threads > 1 && unit.splits() > 1 &&
-        cost(unit) * threads * kItemsPerThread > plan.cost;
-    if (!split) {
-      plan.items.push_back({index, -1, unit.splits(), cost(unit)});
-      continue;
-    }
-    const int64_t parts = std::min(
-        unit.splits(),
-        ceil_div(cost(unit) * threads * kItemsPerThread, plan.cost));
-    for (int64_t i = 0; i < parts; ++i) {
-      const int64_t first = i * unit.splits() / parts;
-      const int64_t end = (i + 1) * unit.splits() / parts;
-      int64_t blocks = 0;
-      for (int64_t s = first; s < end; ++s) {
-        blocks += split_blocks(unit, s);
-      }
-      plan.items.push_back(
-          {index,
-           first,
-           end - first,
-           blocks * ceil_div(unit.rows, kGroupRows)});
-    }
+    const int64_t units = unit.rows <= kGroupRows
+        ? std::min(spec.kv_heads - unit.kv_head, most)
+        : 1;
+    add_items(plan, u, units, team.threads);
+    u += units;
   }
   std::stable_sort(
       plan.items.begin(),

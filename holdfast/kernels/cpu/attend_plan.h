@@ -39,14 +39,17 @@ struct AttendUnit {
   }
 };
 
-/// A unit, whole or some of its splits, which one thread reads one after the
-/// other.
+/// Units of neighbouring heads, whole or some of their splits, which one thread
+/// reads split by split: their planes lie side by side in an image.
 struct AttendItem {
-  int64_t unit = 0;
+  int64_t unit = 0; // the first
+  int64_t units = 1;
   int64_t first = -1; // of the unit's splits(); -1: all
   int64_t splits = 0;
   int64_t cost = 0; // blocks times groups of rows
 };
+
+constexpr int64_t kItemUnits = 8; // at most
 
 struct AttendPlan {
   std::vector<AttendUnit> units;
@@ -54,9 +57,14 @@ struct AttendPlan {
   int64_t cost = 0;
 };
 
+struct AttendTeam {
+  int threads = 1;
+  int64_t head_bytes = 0; // of one head in one image
+};
+
 AttendPlan plan_attend(
     const AttentionSpec& spec,
     std::span<const RowSpan> rows,
-    int threads);
+    const AttendTeam& team);
 
 } // namespace holdfast::cpu

@@ -44,15 +44,15 @@ Partial partial_in(float* buffer, int64_t rows) {
   return {buffer + 2 * padded, buffer, buffer + padded};
 }
 
-void AttendWorker::prepare(
-    const AttendContext& context,
-    const AttendUnit& unit) {
-  if (call_ == context.call && unit_ == &unit) {
-    return;
+SplitJob&
+AttendWorker::prepare(const AttendContext& context, const SplitRead& read) {
+  Slot& slot = slots_[read.slot];
+  if (slot.call == context.call && slot.unit == read.unit) {
+    return slot.job;
   }
   const AttentionSpec& spec = *context.job->spec;
-  split_ = {
-      .rows = unit.rows,
+  slot.job = {
+      .rows = read.unit->rows,
       .key_width = packed_key_width(context.keys, spec.key_dim),
       .value_dim = spec.value_dim,
       .keys = &context.keys,
@@ -60,26 +60,26 @@ void AttendWorker::prepare(
       .scale = spec.scale,
       .softcap = spec.softcap,
       .blocks = views_,
-      .next = next_,
       .scratch = {},
       .result = {}};
-  pack_queries(context, unit);
-  lay_out_scratch(context, unit);
-  call_ = context.call;
-  unit_ = &unit;
+  pack_queries(context, *read.unit, slot);
+  slot.call = context.call;
+  slot.unit = read.unit;
+  return slot.job;
 }
 
 void AttendWorker::pack_queries(
     const AttendContext& context,
-    const AttendUnit& unit) {
+    const AttendUnit& unit,
+    Slot& slot) {
   const AttendJob& job = *context.job;
   const AttentionSpec& spec = *job.spec;
   const int64_t padded = round_up(unit.rows, 16);
   const int64_t groups = key_groups(context.keys, spec.key_dim);
   // Two bytes an element for bf16 queries, whose width is even.
   const bool narrow = context.keys.form >= PlaneForm::kBf16;
-  const int64_t stride = narrow ? split_.key_width / 2 : split_.key_width;
-  float* queries = queries_.at_least(padded * (stride + groups));
+  const int64_t stride = narrow ? slot.job.key_width / 2 : slot.job.key_width;
+  float* queries = slot.queries.at_least(padded * (stride + groups));
   float* sums = queries + padded * stride;
   float* rotated = rotated_.at_least(spec.key_dim);
   for (int64_t r = 0; r < unit.rows; ++r) {
@@ -107,27 +107,27 @@ void AttendWorker::pack_queries(
   }
   std::fill_n(
       queries + unit.rows * stride, (padded - unit.rows) * stride, 0.0f);
-  split_.q = queries;
-  split_.q_sums = sums;
+  slot.job.q = queries;
+  slot.job.q_sums = sums;
 }
 
-void AttendWorker::lay_out_scratch(
+AttendScratch AttendWorker::lay_out_scratch(
     const AttendContext& context,
-    const AttendUnit& unit) {
+    const SplitJob& job) {
   constexpr int64_t kScores = kSplitBlocks * kGroupRows * kBlockTokens;
   constexpr int64_t kTile = 256; // floats of a tile
   const bool coded_keys = context.keys.form == PlaneForm::kCodes;
   const bool coded_values = context.values.form == PlaneForm::kCodes;
-  const bool expands = unit.rows > 16;
+  const bool expands = job.rows > 16;
   const int64_t key_tiles =
-      coded_keys && expands ? kSplitBlocks * split_.key_width / 8 : 0;
+      coded_keys && expands ? kSplitBlocks * job.key_width / 8 : 0;
   const int64_t value_tiles =
-      coded_values && expands ? kSplitBlocks * split_.value_dim / 8 : 0;
+      coded_values && expands ? kSplitBlocks * job.value_dim / 8 : 0;
   const int64_t sizes[] = {
       kScores,
       kScores / 2, // weights of two bytes
       kGroupRows * 16,
-      split_.value_dim * 16,
+      job.value_dim * 16,
       coded_keys || coded_values ? 8 * kTile : 0,
       coded_keys ? kGroupRows * kBlockTokens : 0,
       key_tiles * kTile,
@@ -145,22 +145,23 @@ void AttendWorker::lay_out_scratch(
   const auto next_narrow = [&](int64_t i) {
     return reinterpret_cast<uint16_t*>(next(i));
   };
-  split_.scratch.scores = next(0);
-  split_.scratch.weights = next_narrow(1);
-  split_.scratch.largest = next(2);
-  split_.scratch.values = next_narrow(3);
-  split_.scratch.ring = next_narrow(4);
-  split_.scratch.products = next(5);
-  split_.scratch.key_tiles = next_narrow(6);
-  split_.scratch.value_tiles = next_narrow(7);
+  AttendScratch scratch;
+  scratch.scores = next(0);
+  scratch.weights = next_narrow(1);
+  scratch.largest = next(2);
+  scratch.values = next_narrow(3);
+  scratch.ring = next_narrow(4);
+  scratch.products = next(5);
+  scratch.key_tiles = next_narrow(6);
+  scratch.value_tiles = next_narrow(7);
+  return scratch;
 }
 
-/// The visible blocks of a split and their planes; returns how many.
+/// The visible blocks of a split into views_; returns how many.
 int64_t AttendWorker::view_blocks(
     const AttendContext& context,
     const AttendUnit& unit,
-    int64_t split,
-    BlockView* views) {
+    int64_t split) {
   const AttendJob& job = *context.job;
   const RowSpan& row = job.rows[unit.row];
   const RowBlocks& blocks = job.blocks[unit.row];
@@ -173,62 +174,50 @@ int64_t AttendWorker::view_blocks(
     if (!unit.blocks.has(b)) {
       continue;
     }
-    uint64_t* visible = visible_[count];
-    views[count++] = {
+    view_visible(context, unit, b, visible_[count]);
+    views_[count] = {
         .keys = blocks.images[b] + keys,
         .values = blocks.images[b] + values,
+        .visible = visible_[count],
         .written =
             std::min(kBlockTokens, row.start + row.count - b * kBlockTokens)};
-    if (views != views_) {
-      continue;
-    }
-    views[count - 1].visible = visible;
-    for (int64_t r = 0; r < unit.rows;) {
-      // A token's heads see the same.
-      const int64_t token = (unit.first + r) / context.heads;
-      const int64_t next =
-          std::min(unit.rows, (token + 1) * context.heads - unit.first);
-      std::fill(
-          visible + r,
-          visible + next,
-          visible_keys(job.spec->visibility, row.start + token, b));
-      r = next;
-    }
-    std::fill(
-        visible + unit.rows, visible + round_up(unit.rows, 16), uint64_t{0});
+    ++count;
   }
   return count;
 }
 
-void AttendWorker::run_split(
+void AttendWorker::view_visible(
     const AttendContext& context,
     const AttendUnit& unit,
-    int64_t i,
-    Order order,
-    const Partial& result) {
-  prepare(context, unit);
-  split_.block_count = view_blocks(context, unit, unit.split(i), views_);
-  split_.next_count =
-      i < order.last ? view_blocks(context, unit, unit.split(i + 1), next_) : 0;
-  split_.cold = i == order.first;
-  split_.result = result;
-  context.kernels->split(split_);
+    int64_t block,
+    uint64_t* visible) {
+  const AttendJob& job = *context.job;
+  const RowSpan& row = job.rows[unit.row];
+  for (int64_t r = 0; r < unit.rows;) {
+    // A token's heads see the same.
+    const int64_t token = (unit.first + r) / context.heads;
+    const int64_t next =
+        std::min(unit.rows, (token + 1) * context.heads - unit.first);
+    std::fill(
+        visible + r,
+        visible + next,
+        visible_keys(job.spec->visibility, row.start + token, block));
+    r = next;
+  }
+  std::fill(
+      visible + unit.rows, visible + round_up(unit.rows, 16), uint64_t{0});
 }
 
-void AttendWorker::run_whole(
+void AttendWorker::run_split(
     const AttendContext& context,
-    const AttendUnit& unit) {
-  const int64_t value_dim = context.job->spec->value_dim;
-  const int64_t floats = partial_floats(unit.rows, value_dim);
-  const Partial total = partial_in(total_.at_least(floats), unit.rows);
-  const Partial part = partial_in(part_.at_least(floats), unit.rows);
-  const Order order{0, unit.splits() - 1};
-  run_split(context, unit, 0, order, total);
-  for (int64_t i = 1; i < unit.splits(); ++i) {
-    run_split(context, unit, i, order, part);
-    context.kernels->fold(total, part, unit.rows, value_dim);
-  }
-  finish(context, unit, total);
+    const SplitRead& read,
+    const Partial& result) {
+  SplitJob& job = prepare(context, read);
+  job.block_count = view_blocks(context, *read.unit, read.unit->split(read.i));
+  job.fetch = read.fetch;
+  job.scratch = lay_out_scratch(context, job);
+  job.result = result;
+  context.kernels->split(job);
 }
 
 void AttendWorker::finish(

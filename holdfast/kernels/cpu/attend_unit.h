@@ -47,49 +47,61 @@ int64_t partial_floats(int64_t rows, int64_t value_dim);
 /// A partial in such a buffer.
 Partial partial_in(float* buffer, int64_t rows);
 
+/// The i-th split of a unit, the `slot`-th of its item, and what to fetch.
+struct SplitRead {
+  const AttendUnit* unit = nullptr;
+  int64_t slot = 0;
+  int64_t i = 0;
+  FetchList* fetch = nullptr;
+};
+
 class AttendWorker {
  public:
-  /// All splits, folded in order, and the finished outputs.
-  void run_whole(const AttendContext& context, const AttendUnit& unit);
-  /// The i-th split of the unit into `result`. `order` says which of the
-  /// splits that this thread reads one after the other it is.
-  struct Order {
-    int64_t first;
-    int64_t last;
-  };
   void run_split(
       const AttendContext& context,
-      const AttendUnit& unit,
-      int64_t i,
-      Order order,
+      const SplitRead& read,
       const Partial& result);
   /// Writes a unit's outputs from its folded total.
   static void finish(
       const AttendContext& context,
       const AttendUnit& unit,
       const Partial& total);
+  /// A buffer for the caller's partials.
+  float* partials(int64_t floats) {
+    return partials_.at_least(floats);
+  }
 
  private:
-  void prepare(const AttendContext& context, const AttendUnit& unit);
-  void pack_queries(const AttendContext& context, const AttendUnit& unit);
-  void lay_out_scratch(const AttendContext& context, const AttendUnit& unit);
+  /// A unit's packed queries, kept while its item lasts.
+  struct Slot {
+    uint64_t call = 0;
+    const AttendUnit* unit = nullptr;
+    AlignedFloats queries;
+    SplitJob job;
+  };
+
+  SplitJob& prepare(const AttendContext& context, const SplitRead& read);
+  void pack_queries(
+      const AttendContext& context,
+      const AttendUnit& unit,
+      Slot& slot);
+  AttendScratch
+  lay_out_scratch(const AttendContext& context, const SplitJob& job);
   int64_t view_blocks(
       const AttendContext& context,
       const AttendUnit& unit,
-      int64_t split,
-      BlockView* views);
+      int64_t split);
+  void view_visible(
+      const AttendContext& context,
+      const AttendUnit& unit,
+      int64_t block,
+      uint64_t* visible);
 
-  AlignedFloats queries_;
+  Slot slots_[kItemUnits];
   AlignedFloats rotated_;
-  AlignedFloats total_;
-  AlignedFloats part_;
+  AlignedFloats partials_;
   AlignedFloats scratch_;
-  SplitJob split_;
-  /// What split_ was prepared for.
-  uint64_t call_ = 0;
-  const AttendUnit* unit_ = nullptr;
   BlockView views_[kSplitBlocks];
-  BlockView next_[kSplitBlocks];
   uint64_t visible_[kSplitBlocks][kUnitRows];
 };
 

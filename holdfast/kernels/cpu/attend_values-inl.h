@@ -27,7 +27,6 @@ struct ValuePass {
   int64_t row;
   int64_t rows; // at most kGroupRows
   const uint64_t* visible; // [block] keys that any of the rows sees
-  Fetch* fetch; // not spread yet
 };
 
 /// Calls f.operator()<i>() for i below kCount <= 4.
@@ -62,7 +61,6 @@ struct TiledValues {
     find(pass, steps);
     const int64_t count = pass.job->value_dim / 16;
     const int64_t wide = pass.rows <= 16 ? 4 : 2;
-    pass.fetch->spread(steps.count * ((count + wide - 1) / wide));
     for (Range range{0, 0}; range.end < steps.count;) {
       range = {range.end, range.end + kRange};
       range.end = range.end < steps.count ? range.end : steps.count;
@@ -163,7 +161,7 @@ struct TiledValues {
           tiles.template dot<kColumns + kN, 1, kN % 2>();
         }
       });
-      pass.fetch->step();
+      fetch_step(*pass.job->fetch);
     }
     each_tile<kRows * kColumns>([&]<int kC>() {
       tiles.template store_c<kC>(
@@ -183,9 +181,10 @@ struct RowValues {
 
   static void values(Tiles&, const ValuePass& pass) {
     const int64_t dim = pass.job->value_dim;
-    pass.fetch->spread((dim + 63) / 64);
     for (int64_t d = 0; d < dim;) {
-      pass.fetch->step();
+      for (int64_t b = 0; b < 2 * pass.job->block_count; ++b) {
+        fetch_step(*pass.job->fetch);
+      }
       const bool wide = d + 64 <= dim;
       int64_t r = 0;
       for (; r + 4 <= pass.rows; r += 4) {

@@ -40,18 +40,19 @@ using QuarterTurns = std::shared_ptr<const std::vector<double>>;
 
 /// Computed once per rope: a model has one to three of them.
 QuarterTurns quarter_turns(const Rope& rope) {
-  using Key = std::tuple<int64_t, float, float>;
+  using Key = std::tuple<int64_t, float, float, int64_t>;
   constexpr size_t kMostRopes = 32;
   static std::mutex mutex;
   static std::map<Key, QuarterTurns> known;
   const std::lock_guard lock(mutex);
-  const Key key{rope.dims, rope.base, rope.scale};
+  const Key key{rope.dims, rope.base, rope.scale, rope.turned};
   if (auto found = known.find(key); found != known.end()) {
     return found->second;
   }
   const int64_t half = rope.dims / 2;
   std::vector<double> turns(round_up(half, kPad), 0.0);
-  for (int64_t i = 0; i < half; ++i) {
+  const int64_t turned = rope.turned > 0 ? rope.turned : half;
+  for (int64_t i = 0; i < turned; ++i) {
     const double exponent =
         -2.0 * static_cast<double>(i) / static_cast<double>(rope.dims);
     turns[i] = double{rope.scale} * std::pow(double{rope.base}, exponent) *
@@ -79,13 +80,17 @@ void over_tokens(int64_t tokens, Executor& executor, const F& work) {
 
 void check(const SplitHeadsJob& job) {
   expect(
-      job.tokens >= 0 && job.query_heads >= 1 && job.kv_heads >= 1 &&
+      job.tokens >= 0 && job.query_heads >= 1 && job.kv_heads >= 0 &&
           job.head_dim >= 1,
-      "[split_heads] expected tokens >= 0 and heads, head_dim >= 1");
+      "[split_heads] expected tokens, kv heads >= 0 and query heads, head_dim "
+      ">= 1");
   const Rope& rope = job.rope;
   expect(
       rope.dims >= 0 && rope.dims % 2 == 0 && rope.dims <= job.head_dim,
       "[split_heads] expected even rope dims within the head");
+  expect(
+      rope.turned >= 0 && rope.turned <= rope.dims / 2,
+      "[split_heads] expected pairs that turn among those of the rope");
   expect(
       rope.dims == 0 ||
           (std::isfinite(rope.base) && rope.base > 0.0f &&
@@ -120,9 +125,12 @@ void split_tokens(
   float* sin = cos + padded;
   const HeadShape query = head_shape(job, job.query_norm, cos, sin);
   const HeadShape key = head_shape(job, job.key_norm, cos, sin);
+  HeadShape value = head_shape(job, job.value_norm, nullptr, nullptr);
+  value.half = 0;
   const int64_t dim = job.head_dim;
   const int64_t kv_width = job.kv_heads * dim;
-  const int64_t width = job.query_heads * dim + 2 * kv_width;
+  const int64_t query_stride = job.gated ? 2 * dim : dim;
+  const int64_t width = job.query_heads * query_stride + 2 * kv_width;
   for (int64_t t = first; t < last; ++t) {
     if (turns != nullptr) {
       table.angles(job.positions[t], turns, padded, cos, sin);
@@ -130,14 +138,20 @@ void split_tokens(
     const float* x = job.qkv + t * width;
     float* q = job.q + t * job.query_heads * dim;
     for (int64_t h = 0; h < job.query_heads; ++h) {
-      table.head(x + h * dim, query, q + h * dim);
+      table.head(x + h * query_stride, query, q + h * dim);
     }
-    x += job.query_heads * dim;
+    x += job.query_heads * query_stride;
     float* k = job.k + t * kv_width;
     for (int64_t h = 0; h < job.kv_heads; ++h) {
       table.head(x + h * dim, key, k + h * dim);
     }
-    std::memcpy(job.v + t * kv_width, x + kv_width, kv_width * sizeof(float));
+    if (job.value_norm.weight == nullptr) {
+      std::memcpy(job.v + t * kv_width, x + kv_width, kv_width * sizeof(float));
+      continue;
+    }
+    for (int64_t h = 0; h < job.kv_heads; ++h) {
+      table.head(x + kv_width + h * dim, value, job.v + t * kv_width + h * dim);
+    }
   }
 }
 
@@ -154,6 +168,45 @@ void split_heads(
   const LaneTable& table = lanes(path);
   over_tokens(job.tokens, executor, [&](int64_t first, int64_t last) {
     split_tokens(job, table, data, first, last);
+  });
+}
+
+void gate_heads(const GateHeadsJob& job, Executor& executor, KernelPath path) {
+  const int64_t dim = job.head_dim;
+  expect(
+      job.tokens >= 0 && job.query_heads >= 1 && dim >= 1 &&
+          job.width >= 2 * job.query_heads * dim,
+      "[gate_heads] expected a gate behind each query head");
+  const LaneTable& table = lanes(path);
+  over_tokens(job.tokens, executor, [&](int64_t first, int64_t last) {
+    for (int64_t t = first; t < last; ++t) {
+      for (int64_t h = 0; h < job.query_heads; ++h) {
+        const int64_t at = (t * job.query_heads + h) * dim;
+        const float* gate = job.qkv + t * job.width + (2 * h + 1) * dim;
+        table.map(LaneFunction::kSigmoid, gate, dim, job.y + at);
+        for (int64_t i = 0; i < dim; ++i) {
+          job.y[at + i] *= job.x[at + i];
+        }
+      }
+    }
+  });
+}
+
+void activate(
+    Activation function,
+    std::span<const float> x,
+    float* y,
+    Executor& executor,
+    KernelPath path) {
+  const LaneTable& table = lanes(path);
+  const LaneFunction map =
+      function == Activation::kTanh ? LaneFunction::kTanh : LaneFunction::kGelu;
+  constexpr int64_t kPiece = 4096;
+  const auto count = static_cast<int64_t>(x.size());
+  executor.for_each(ceil_div(count, kPiece), [&](int64_t piece, int) {
+    const int64_t first = piece * kPiece;
+    table.map(
+        map, x.data() + first, std::min(kPiece, count - first), y + first);
   });
 }
 

@@ -22,25 +22,52 @@ struct Rope {
   int64_t dims = 0;
   float base = 10000.0f;
   float scale = 1.0f; // linear scaling: 1 / factor
+  int64_t turned = 0; // the leading pairs that turn; 0: all
 };
 
 /// Splits a fused projection and prepares it for attention: q and k are
-/// normalised per head (where a norm is given) and roped, v is copied.
+/// normalised per head (where a norm is given) and roped, v is normalised
+/// (where a norm is given) or copied. Without key-value heads q alone. Where
+/// queries are gated, each query head is followed by its gate, left alone here.
 struct SplitHeadsJob {
-  const float* qkv = nullptr; // [T, (query_heads + 2 kv_heads) * head_dim]
+  const float* qkv = nullptr; // [T, (Q + 2 kv_heads) * head_dim], Q =
+                              // query_heads, twice that where gated
   int64_t tokens = 0; // T
   int64_t query_heads = 0;
   int64_t kv_heads = 0;
   int64_t head_dim = 0;
   RmsNorm query_norm; // weight [head_dim] or null
   RmsNorm key_norm;
+  RmsNorm value_norm = {};
   Rope rope;
   const int32_t* positions = nullptr; // [T]
   float* q = nullptr; // [T, query_heads, head_dim]
   float* k = nullptr; // [T, kv_heads, head_dim]
   float* v = nullptr; // [T, kv_heads, head_dim]
+  bool gated = false;
 };
 void split_heads(const SplitHeadsJob& job, Executor& executor, KernelPath path);
+
+/// y = x * sigmoid(gate), the gates taken from a projection as above.
+struct GateHeadsJob {
+  const float* x = nullptr; // [T, query_heads, head_dim]
+  const float* qkv = nullptr; // [T, width]
+  int64_t tokens = 0; // T
+  int64_t query_heads = 0;
+  int64_t head_dim = 0;
+  int64_t width = 0;
+  float* y = nullptr; // as x
+};
+void gate_heads(const GateHeadsJob& job, Executor& executor, KernelPath path);
+
+/// y[i] = function(x[i]), `count` values.
+enum class Activation { kGeluTanh, kTanh };
+void activate(
+    Activation function,
+    std::span<const float> x,
+    float* y,
+    Executor& executor,
+    KernelPath path);
 
 /// y[t] = rms_norm(x[t]); x, y: [tokens, width], may be the same.
 void rms_norm(

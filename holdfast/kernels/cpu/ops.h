@@ -63,16 +63,49 @@ struct HeadsLayer {
   int64_t head_dim = 0;
   std::vector<float> query_norm; // [head_dim] or empty
   std::vector<float> key_norm;
+  std::vector<float> value_norm = {};
   float eps = 1e-6f;
   Rope rope;
+  bool gated = false; // each query head is followed by its gate
+
+  /// Columns of the projection.
+  int64_t width() const {
+    return (query_heads * (gated ? 2 : 1) + 2 * kv_heads) * head_dim;
+  }
 };
 
-/// qkv [T, (Hq + 2 Hkv) * D], positions [T] int32 -> q [T, Hq, D], k and v
+/// qkv [T, width], positions [T] int32 -> q [T, Hq, D], k and v
 /// [T, Hkv, D].
 std::array<mlx::core::array, 3> split_heads(
     const std::shared_ptr<const HeadsLayer>& layer,
     const mlx::core::array& qkv,
     const mlx::core::array& positions,
+    const Place& place);
+
+/// The same for a layer without key-value heads: q [T, Hq, D].
+mlx::core::array split_queries(
+    const std::shared_ptr<const HeadsLayer>& layer,
+    const mlx::core::array& q,
+    const mlx::core::array& positions,
+    const Place& place);
+
+/// x [T, Hq, D], qkv [T, width] of a layer with gated queries -> [T, Hq * D]: x
+/// * sigmoid(gate).
+mlx::core::array gate_heads(
+    const std::shared_ptr<const HeadsLayer>& layer,
+    const mlx::core::array& x,
+    const mlx::core::array& qkv,
+    const Place& place);
+
+/// function(x), any shape.
+mlx::core::array
+activate(Activation function, const mlx::core::array& x, const Place& place);
+
+/// RMS norm over the last dimension. norm: [that size].
+mlx::core::array normalise(
+    const std::shared_ptr<const std::vector<float>>& norm,
+    float eps,
+    const mlx::core::array& x,
     const Place& place);
 
 /// ids [T] int32 -> [T, table.k()], scaled.

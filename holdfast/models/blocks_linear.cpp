@@ -1,0 +1,34 @@
+// Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
+
+#include "holdfast/models/blocks_linear.h"
+
+#include <utility>
+
+namespace holdfast {
+
+LinearPtr load_linear(
+    const WeightSource& source,
+    const std::vector<MatrixName>& matrices,
+    LinearSpec spec) {
+  cpu::LinearLayer layer{
+      .weights = {},
+      .norm = std::move(spec.norm),
+      .post_norm = std::move(spec.post_norm),
+      .eps = spec.eps,
+      .gate = spec.gate};
+  for (const MatrixName& matrix : matrices) {
+    layer.weights.push_back(std::make_shared<const cpu::Weight>(
+        source.matrix(matrix.name, matrix.n, spec.k)));
+  }
+  return std::make_shared<const cpu::LinearLayer>(std::move(layer));
+}
+
+Bytes weight_bytes(const cpu::LinearLayer& layer) {
+  Bytes total;
+  for (const auto& weight : layer.weights) {
+    total += weight->bytes();
+  }
+  return total;
+}
+
+} // namespace holdfast

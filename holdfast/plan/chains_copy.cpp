@@ -1,0 +1,134 @@
+// Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
+//
+// Chains, where rows are copied, captured and moved: blocks are shared, open
+// tails copied.
+
+#include <utility>
+
+#include "holdfast/base/check.h"
+#include "holdfast/plan/chains.h"
+
+namespace holdfast {
+
+namespace {
+
+/// The last block where it is open. A window of one position may leave a row
+/// without a last block.
+bool has_open_tail(const std::vector<BlockRef>& blocks) {
+  return !blocks.empty() && blocks.back() && !blocks.back().sealed();
+}
+
+} // namespace
+
+Bytes block_bytes(const std::vector<std::vector<BlockRef>>& blocks) {
+  Bytes result;
+  for (const auto& group : blocks) {
+    for (const BlockRef& block : group) {
+      result += block ? block.bytes() : Bytes(0);
+    }
+  }
+  return result;
+}
+
+Bytes CapturedRow::bytes() const {
+  return block_bytes(blocks);
+}
+
+std::vector<Chains::Row>
+Chains::copies(const Chains& source, std::span<const RowId> rows) {
+  std::vector<Row> result;
+  Bytes tails;
+  for (const RowId row : rows) {
+    result.push_back(source.at(row));
+    for (const auto& blocks : result.back().blocks) {
+      tails += has_open_tail(blocks) ? blocks.back().bytes() : Bytes(0);
+    }
+  }
+  pool_.require(tails);
+  for (Row& row : result) {
+    for (auto& blocks : row.blocks) {
+      if (has_open_tail(blocks)) {
+        blocks.back() = pool_.copy(blocks.back());
+      }
+    }
+  }
+  return result;
+}
+
+RowId Chains::fork(RowId row) {
+  require_no_step("[chains.fork]");
+  return add(std::move(copies(*this, {&row, 1}).front()));
+}
+
+std::vector<RowId>
+Chains::copy(const Chains& source, std::span<const RowId> rows) {
+  require_no_step("[chains.copy]");
+  source.require_no_step("[chains.copy]");
+  expect(
+      &source.pool_ == &pool_ && source.rules_ == rules_,
+      "[chains.copy] expected rows of the same pool and rules, got others");
+  source.batch_.require_distinct(rows, "[chains.copy]");
+  std::vector<RowId> result;
+  result.reserve(rows.size());
+  for (Row& row : copies(source, rows)) {
+    result.push_back(add(std::move(row)));
+  }
+  return result;
+}
+
+CapturedRow Chains::capture(RowId row) {
+  require_no_step("[chains.capture]");
+  Row copy = std::move(copies(*this, {&row, 1}).front());
+  for (const auto& blocks : copy.blocks) {
+    if (has_open_tail(blocks)) {
+      blocks.back().seal();
+    }
+  }
+  return {rules_, std::move(copy.chain), std::move(copy.blocks)};
+}
+
+RowId Chains::add(const CapturedRow& captured) {
+  require_no_step("[chains.add]");
+  expect(
+      captured.rules == rules_,
+      "[chains.add] expected a row of the same rules, got one of others");
+  Row row{captured.chain, captured.blocks};
+  check_row(row); // image sizes, too
+  Bytes foreign;
+  for (const auto& blocks : row.blocks) {
+    for (const BlockRef& block : blocks) {
+      foreign += block && !pool_.owns(block) ? block.bytes() : Bytes(0);
+    }
+  }
+  pool_.require(foreign);
+  for (auto& blocks : row.blocks) {
+    for (BlockRef& block : blocks) {
+      if (block && !pool_.owns(block)) {
+        block = pool_.copy(block);
+        block.seal();
+      }
+    }
+  }
+  return add(std::move(row));
+}
+
+std::vector<RowId> Chains::adopt(Chains& source, std::span<const RowId> rows) {
+  require_no_step("[chains.adopt]");
+  source.require_no_step("[chains.adopt]");
+  expect(
+      &source != this && &source.pool_ == &pool_ && source.rules_ == rules_,
+      "[chains.adopt] expected other rows of the same pool and rules, got "
+      "different ones");
+  source.batch_.require_distinct(rows, "[chains.adopt]");
+  // `rows` may be source.order(), which shrinks below.
+  const std::vector<RowId> from(rows.begin(), rows.end());
+  std::vector<RowId> result;
+  result.reserve(from.size());
+  for (const RowId row : from) {
+    result.push_back(add(std::move(source.at(row))));
+    source.remove(row);
+  }
+  return result;
+}
+
+} // namespace holdfast

@@ -1,0 +1,86 @@
+// Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
+//
+// Chains, where it says what a row will take.
+
+#include <algorithm>
+#include <set>
+
+#include "holdfast/base/bits.h"
+#include "holdfast/base/check.h"
+#include "holdfast/block/layout.h"
+#include "holdfast/plan/chains.h"
+
+namespace holdfast {
+
+namespace {
+
+/// The most blocks held between `low` and `high` committed positions, with at
+/// most `at_once` tentative ones.
+int64_t
+most_held(const GroupRule& rule, int64_t low, int64_t high, int64_t at_once) {
+  // The count never falls until the window is full, and repeats every block
+  // from there on: its maximum lies in the last period.
+  const int64_t last = std::max(low, high - at_once);
+  int64_t most = 0;
+  for (int64_t c = std::max(low, last - kBlockTokens); c <= last; ++c) {
+    const int64_t behind = rule.window > 0 ? c - rule.window : 0;
+    const HeldBlocks held{
+        .pinned = BlockIndex(ceil_div(rule.sinks, kBlockTokens)),
+        .first = BlockIndex(std::max<int64_t>(0, behind) / kBlockTokens),
+        .end = BlockIndex(ceil_div(std::min(c + at_once, high), kBlockTokens))};
+    most = std::max(most, held.count());
+  }
+  return most;
+}
+
+int64_t phase_at(const GroupRule& rule, int64_t committed) {
+  return std::upper_bound(
+             rule.starts.begin(), rule.starts.end(), Position(committed)) -
+      rule.starts.begin();
+}
+
+} // namespace
+
+Bytes Chains::projected_bytes(RowId row, int64_t tokens, int64_t at_once)
+    const {
+  expect(
+      tokens >= 0 && at_once >= 1,
+      "[chains.projected_bytes] expected 0 or more tokens, 1 or more at once");
+  const Chain& chain = at(row).chain;
+  const int64_t now = chain.committed().get();
+  const int64_t end = std::min(kMaxPositions.get(), now + tokens);
+  std::set<int64_t> cuts{now}; // where appends end and rows are converted
+  for (const GroupRule& rule : rules_) {
+    for (const Position start : rule.starts) {
+      if (start.get() > now && start.get() < end) {
+        cuts.insert(start.get());
+      }
+    }
+  }
+  int64_t most = retained_bytes(row).get();
+  std::vector<int64_t> phases;
+  for (int64_t group = 0; group < groups(); ++group) {
+    phases.push_back(chain.phase(group));
+  }
+  for (auto cut = cuts.begin(); now < end && cut != cuts.end(); ++cut) {
+    const int64_t high = std::next(cut) == cuts.end() ? end : *std::next(cut);
+    int64_t converting = 0;
+    int64_t spare = 0; // an image of the next phase before the first is dropped
+    int64_t growing = 0;
+    for (int64_t group = 0; group < groups(); ++group) {
+      const GroupRule& rule = rules_[static_cast<size_t>(group)];
+      int64_t& phase = phases[static_cast<size_t>(group)];
+      const int64_t due = phase_at(rule, *cut);
+      const int64_t before = pool_.image_bytes(kind(group, phase)).get();
+      const int64_t after = pool_.image_bytes(kind(group, due)).get();
+      converting += most_held(rule, *cut, *cut, 1) * std::max(before, after);
+      spare = due == phase ? spare : std::max(spare, after);
+      growing += most_held(rule, *cut, high, at_once) * after;
+      phase = due;
+    }
+    most = std::max({most, growing, spare == 0 ? 0 : converting + spare});
+  }
+  return Bytes(most);
+}
+
+} // namespace holdfast

@@ -1,0 +1,220 @@
+// Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
+
+#include "holdfast/rows/padded.h"
+
+#include <algorithm>
+#include <string>
+
+#include "holdfast/base/check.h"
+
+namespace holdfast {
+
+namespace {
+
+std::string text(RowId row) {
+  return std::to_string(row.slot) + "#" + std::to_string(row.generation);
+}
+
+void require_distinct(std::span<const RowId> rows, const char* where) {
+  for (size_t i = 0; i < rows.size(); ++i) {
+    if (std::find(rows.begin(), rows.begin() + i, rows[i]) !=
+        rows.begin() + i) {
+      throw Error(
+          ErrorCode::kInvalidArgument,
+          std::string(where) + " expected each row once, got " + text(rows[i]) +
+              " twice");
+    }
+  }
+}
+
+} // namespace
+
+PaddedInput::PaddedInput(std::span<const Row> rows, int64_t width) {
+  std::vector<RowId> names;
+  for (const Row& row : rows) {
+    if (row.left < 0 || row.length < 0 || row.left > width ||
+        row.length > width - row.left) {
+      throw Error(
+          ErrorCode::kInvalidArgument,
+          "[padded] expected padding and tokens within " +
+              std::to_string(width) + " columns, got " +
+              std::to_string(row.left) + " and " + std::to_string(row.length));
+    }
+    names.push_back(row.row);
+    rows_.push_back(
+        {.row = row.row,
+         .left = row.left,
+         .length = row.length,
+         .place = std::ssize(rows_)});
+  }
+  require_distinct(names, "[padded]");
+}
+
+std::vector<RowId> PaddedInput::order() const {
+  std::vector<RowId> result;
+  for (const Entry& entry : rows_) {
+    result.push_back(entry.row);
+  }
+  return result;
+}
+
+const PaddedInput::Entry& PaddedInput::at(RowId row) const {
+  const auto found =
+      std::find_if(rows_.begin(), rows_.end(), [&](const Entry& entry) {
+        return entry.row == row;
+      });
+  if (found == rows_.end()) {
+    throw Error(
+        ErrorCode::kNotFound,
+        "[padded] expected a row of this input, got " + text(row));
+  }
+  return *found;
+}
+
+int64_t PaddedInput::valid_end(RowId row) const {
+  const Entry& entry = at(row);
+  return entry.left + entry.length;
+}
+
+int64_t PaddedInput::fed(RowId row) const {
+  return at(row).fed;
+}
+
+bool PaddedInput::finished() const {
+  return std::all_of(rows_.begin(), rows_.end(), [](const Entry& entry) {
+    return entry.fed == entry.length;
+  });
+}
+
+int64_t PaddedInput::pending(const Entry& entry) const {
+  const int64_t end = std::clamp<int64_t>(
+      entry.passed + columns_ - entry.left, 0, entry.length);
+  return end - std::min(end, entry.fed);
+}
+
+bool PaddedInput::any_pending() const {
+  return std::any_of(rows_.begin(), rows_.end(), [&](const Entry& entry) {
+    return pending(entry) > 0;
+  });
+}
+
+void PaddedInput::open(int64_t columns) {
+  expect(!final_, "[padded.open] expected an input that goes on, got an ended");
+  expect(columns >= 1, "[padded.open] expected at least one column, got none");
+  expect(
+      !any_pending(),
+      "[padded.open] expected the open columns to be fed, got tokens left");
+  for (size_t i = 0; i < rows_.size(); ++i) {
+    rows_[i].passed += columns_;
+    rows_[i].place = static_cast<int64_t>(i);
+  }
+  columns_ = columns;
+}
+
+PaddedPiece
+PaddedInput::piece(const std::function<int64_t(RowId)>& limit) const {
+  PaddedPiece piece;
+  for (const Entry& entry : rows_) {
+    int64_t count = pending(entry);
+    count = count > 0 ? std::min(count, limit(entry.row)) : 0;
+    if (count < 1) {
+      continue;
+    }
+    piece.appends.push_back({entry.row, count});
+    const int64_t first =
+        entry.place * columns_ + entry.left + entry.fed - entry.passed;
+    for (int64_t i = 0; i < count; ++i) {
+      piece.places.push_back(static_cast<int32_t>(first + i));
+    }
+  }
+  return piece;
+}
+
+void PaddedInput::advance(const PaddedPiece& piece) {
+  for (const RowAppend& append : piece.appends) {
+    expect(
+        append.count <= pending(at(append.row)),
+        "[padded.advance] expected tokens of the open columns, got more");
+  }
+  for (Entry& entry : rows_) {
+    for (const RowAppend& append : piece.appends) {
+      entry.fed += append.row == entry.row ? append.count : 0;
+    }
+  }
+}
+
+void PaddedInput::finalize() {
+  expect(
+      finished(),
+      "[padded.finalize] expected every row fed to its valid end, got tokens "
+      "left");
+  final_ = true;
+}
+
+std::vector<PaddedInput::Entry>
+PaddedInput::chosen(std::span<const RowId> rows, const char* where) const {
+  require_distinct(rows, where);
+  std::vector<Entry> result;
+  for (const RowId row : rows) {
+    result.push_back(at(row));
+  }
+  return result;
+}
+
+bool PaddedInput::remove(RowId row) {
+  return std::erase_if(
+             rows_, [&](const Entry& entry) { return entry.row == row; }) > 0;
+}
+
+void PaddedInput::filter(std::span<const RowId> keep) {
+  rows_ = chosen(keep, "[padded.filter]");
+}
+
+void PaddedInput::reorder(std::span<const RowId> order) {
+  std::vector<Entry> rows = chosen(order, "[padded.reorder]");
+  expect(
+      rows.size() == rows_.size(),
+      "[padded.reorder] expected every row, got fewer");
+  rows_ = std::move(rows);
+}
+
+PaddedInput PaddedInput::extract(
+    std::span<const RowId> rows,
+    std::span<const RowId> names) const {
+  expect(
+      rows.size() == names.size(),
+      "[padded.extract] expected a name a row, got another number");
+  require_distinct(names, "[padded.extract]");
+  PaddedInput result;
+  result.rows_ = chosen(rows, "[padded.extract]");
+  for (size_t i = 0; i < names.size(); ++i) {
+    result.rows_[i].row = names[i];
+  }
+  result.columns_ = columns_;
+  result.final_ = final_;
+  return result;
+}
+
+void PaddedInput::merge(
+    const PaddedInput& other,
+    std::span<const RowId> names) {
+  expect(
+      names.size() == other.rows_.size(),
+      "[padded.merge] expected a name a row, got another number");
+  expect(
+      !any_pending() && !other.any_pending(),
+      "[padded.merge] expected open columns that were fed, got tokens left");
+  std::vector<RowId> all = order();
+  all.insert(all.end(), names.begin(), names.end());
+  require_distinct(all, "[padded.merge]");
+  std::vector<Entry> added = other.rows_;
+  for (size_t i = 0; i < added.size(); ++i) {
+    added[i].row = names[i];
+    // Its open columns are behind it; those of this are not its own.
+    added[i].passed += other.columns_ - columns_;
+  }
+  rows_.insert(rows_.end(), added.begin(), added.end());
+  final_ = final_ && finished();
+}
+
+} // namespace holdfast

@@ -1,0 +1,120 @@
+// Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
+//
+// Padded input at the border: engines that feed [B, L] arrays (padding left,
+// right or both) meet rows, which are ragged. Prepare, feed columns, finalize:
+//
+//   PaddedInput input({{row, left, length}, ...}, width);
+//   while (!input.finished()) {
+//     input.open(columns);                           // of the [B, L] input
+//     for (auto piece = input.piece(limit); !piece.appends.empty();
+//          piece = input.piece(limit)) {             // a step each
+//       ... gather the tokens, run and commit a step, keep its output ...
+//       input.advance(piece);
+//     }
+//   }
+//   input.finalize();
+//
+// Only tokens reach a step: padding takes no position, no block, and moves no
+// threshold. A row keeps its own columns, so that rows may leave, come and
+// change their order between pieces. Refused calls change nothing. A value; not
+// thread safe.
+
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "holdfast/rows/batch.h"
+
+namespace holdfast {
+
+/// Tokens of one step, out of the open columns [B, columns].
+struct PaddedPiece {
+  std::vector<RowAppend> appends; // rows that have tokens, in order
+  /// [T]: of each token in the order of the step, its place in the flattened
+  /// [B, columns].
+  std::vector<int32_t> places;
+};
+
+class PaddedInput {
+ public:
+  /// A row of the input: the columns [left, left + length) hold its tokens.
+  struct Row {
+    RowId row;
+    int64_t left = 0;
+    int64_t length = 0;
+  };
+  /// rows: in the order of the input's first axis. Throws kInvalidArgument
+  /// where a row is named twice or does not fit the width.
+  PaddedInput(std::span<const Row> rows, int64_t width);
+
+  /// B.
+  int64_t size() const {
+    return static_cast<int64_t>(rows_.size());
+  }
+  std::vector<RowId> order() const;
+  /// The column behind a row's last token, counted from the first of its
+  /// input. Throws kNotFound.
+  int64_t valid_end(RowId row) const;
+  /// Tokens of the row that were fed. Throws kNotFound.
+  int64_t fed(RowId row) const;
+  /// Nothing is left to feed: rows that end early do not wait for the width.
+  bool finished() const;
+
+  /// The next `columns` columns of every row are here. Throws kInvalidArgument
+  /// while tokens of the last ones are left, for less than 1, and after
+  /// finalize.
+  void open(int64_t columns);
+  /// Open columns, 0 before the first open().
+  int64_t columns() const {
+    return columns_;
+  }
+  /// What the next step may take of the open columns: of each row at most
+  /// limit(row) tokens (State::max_append). Empty where they are used up.
+  PaddedPiece piece(const std::function<int64_t(RowId)>& limit) const;
+  /// Says that a piece was committed. Throws kInvalidArgument unless it is the
+  /// next of each of its rows.
+  void advance(const PaddedPiece& piece);
+  /// Ends the input. Throws kInvalidArgument where tokens are left to feed. A
+  /// second call, and one where nothing was padded, do nothing more.
+  void finalize();
+
+  // Between pieces, with the same meaning as the verbs of Chains. While columns
+  // are open, rows that are left keep their places in [B, columns].
+
+  /// False where it is gone already.
+  bool remove(RowId row);
+  void filter(std::span<const RowId> keep);
+  void reorder(std::span<const RowId> order);
+  /// What is known of these rows, under new names; this stays as it is.
+  PaddedInput
+  extract(std::span<const RowId> rows, std::span<const RowId> names) const;
+  /// Adds the rows of another input behind these, under new names. Neither has
+  /// tokens left in open columns.
+  void merge(const PaddedInput& other, std::span<const RowId> names);
+
+ private:
+  struct Entry {
+    RowId row;
+    int64_t left = 0;
+    int64_t length = 0;
+    int64_t passed = 0; // columns behind the open ones
+    int64_t fed = 0;
+    int64_t place = 0; // in [B, columns]
+  };
+  PaddedInput() = default;
+  const Entry& at(RowId row) const;
+  /// Tokens of a row in the open columns that were not fed.
+  int64_t pending(const Entry& entry) const;
+  bool any_pending() const;
+  std::vector<Entry>
+  chosen(std::span<const RowId> rows, const char* where) const;
+
+  std::vector<Entry> rows_;
+  int64_t columns_ = 0;
+  bool final_ = false;
+};
+
+} // namespace holdfast

@@ -1,0 +1,58 @@
+// Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
+//
+// A row at one moment, as an immutable value: tokens, signature, blocks and
+// attachments. It shares sealed blocks with whoever else has them and owns a
+// copy of the tail, so nothing that happens to its row, its state or their
+// budget afterwards can change it. Settled when it is made: no graph, no
+// parent, plain memory. Copies share. Any thread may read and drop it.
+//
+// Invariant: as many tokens as committed positions.
+
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "holdfast/plan/chains.h"
+#include "holdfast/state/attachment.h"
+#include "holdfast/state/signature.h"
+
+namespace holdfast {
+
+class Snapshot {
+ public:
+  struct Content {
+    std::vector<int32_t> tokens; // [committed]
+    std::shared_ptr<const Signature> signature;
+    CapturedRow row;
+    std::vector<Attachment> attachments;
+  };
+  /// Throws kInvalidArgument unless there is a token a committed position.
+  explicit Snapshot(Content content);
+
+  std::span<const int32_t> tokens() const {
+    return content_->tokens;
+  }
+  const Signature& signature() const {
+    return *content_->signature;
+  }
+  const CapturedRow& row() const {
+    return content_->row;
+  }
+  std::span<const Attachment> attachments() const {
+    return content_->attachments;
+  }
+  /// The smallest prefix, besides none, that it can serve.
+  Position reusable_floor() const {
+    return row().chain.reusable_floor();
+  }
+  /// Its whole images, shared or not, and its attachments.
+  Bytes bytes() const;
+
+ private:
+  std::shared_ptr<const Content> content_;
+};
+
+} // namespace holdfast

@@ -1,0 +1,158 @@
+// Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <vector>
+
+#include "phased.h"
+
+namespace holdfast {
+namespace {
+
+using Appends = std::vector<RowAppend>;
+
+constexpr int64_t kDense = Phased::kDense;
+constexpr int64_t kEncoded = Phased::kEncoded;
+// 256 positions: four blocks of two groups, one behind the window of the third.
+constexpr int64_t kStart = 256;
+constexpr Bytes kHeld{9 * kDense};
+
+TEST(PhaseBudget, ConvertsBlockByBlockInTheRoomOfOneImage) {
+  Phased rows(kStart, kHeld + Bytes(3 * kDense + kEncoded));
+  const RowId row = rows.chains.add();
+  rows.feed(row, kStart, 1000);
+  ASSERT_EQ(rows.pool.live_bytes(), kHeld);
+  std::vector<BlockRef> others;
+  for (int i = 0; i < 3; ++i) {
+    others.push_back(rows.pool.allocate(0));
+  }
+  EXPECT_EQ(rows.chains.bytes_needed(Appends{{row, 1}}), Bytes(kEncoded));
+  rows.feed(row, 1, 1000);
+  rows.expect_content(row, 1000);
+  EXPECT_EQ(rows.pool.live_bytes(), Bytes(8 * kDense + 7 * kEncoded));
+}
+
+TEST(PhaseBudget, LeavesARowDenseAndUsableAndItsNeighboursUntouched) {
+  const Bytes budget = kHeld + Bytes(3 * kDense + 2 * kEncoded);
+  Phased rows(kStart, budget);
+  const RowId row = rows.chains.add();
+  const RowId neighbour = rows.chains.add();
+  rows.feed(row, kStart, 1000);
+  const RowId fork = rows.chains.fork(row);
+  rows.feed(neighbour, 10, 2000);
+  // What the fork shares cannot be freed: four images, one, and the places.
+  const Appends both{{neighbour, 1}, {row, 1}};
+  EXPECT_EQ(
+      rows.chains.bytes_needed(both),
+      Bytes(5 * kEncoded + 2 * kEncoded + kDense));
+  const std::string before = rows.dump();
+  EXPECT_EQ(code_of([&] { rows.chains.begin(both); }), ErrorCode::kOutOfBudget);
+  EXPECT_EQ(rows.dump(), before);
+  EXPECT_EQ(rows.conversions, 0);
+  rows.feed(neighbour, 1, 2000);
+  EXPECT_EQ(rows.phase(row), 0);
+  rows.expect_content(row, 1000);
+  const RowId again = rows.chains.fork(row); // whole blocks: no byte
+  rows.chains.remove(again);
+  // Without the fork one image is enough.
+  rows.chains.remove(fork);
+  rows.feed(row, 1, 1000);
+  EXPECT_EQ(rows.phase(row), 1);
+  rows.expect_content(row, 1000);
+  rows.expect_content(neighbour, 2000);
+}
+
+TEST(PhaseBudget, CountsForEachStepWhatItsConversionsAndPlacesTake) {
+  std::mt19937 random(7);
+  Phased rows(130);
+  std::vector<RowId> ids;
+  for (int round = 0; round < 400; ++round) {
+    if (ids.size() < 4 || random() % 12 == 0) {
+      const bool fork = !ids.empty() && random() % 2 == 0;
+      ids.push_back(
+          fork ? rows.chains.fork(ids[random() % ids.size()])
+               : rows.chains.add());
+    }
+    if (ids.size() > 6) {
+      rows.chains.remove(ids[random() % ids.size()]);
+      ids.assign(rows.chains.order().begin(), rows.chains.order().end());
+    }
+    Appends appends;
+    bool shared = false;
+    for (const RowId id : ids) {
+      if (random() % 2 == 0) {
+        const int64_t most = rows.chains.chain(id).max_append();
+        appends.push_back({id, std::min<int64_t>(most, 1 + random() % 40)});
+        for (const BlockRef& block : rows.chains.blocks(id, 0)) {
+          shared = shared || block.shared();
+        }
+      }
+    }
+    if (appends.empty()) {
+      continue;
+    }
+    const Bytes needed = rows.chains.bytes_needed(appends);
+    const Bytes before = rows.pool.live_bytes();
+    // A pool of exactly that much room would do.
+    Transaction step = rows.chains.begin(appends);
+    ASSERT_LE(rows.pool.live_bytes() - before, needed);
+    stamp_step(*step.plan(), 1000);
+    step.commit_all();
+    rows.chains.check_invariants();
+    for (const RowId id : ids) {
+      rows.expect_content(id, 1000);
+    }
+  }
+  EXPECT_GT(rows.conversions, 20);
+}
+
+/// The most that the row's images took while it grew.
+int64_t peak_while_growing(Phased& rows, RowId row, int64_t tokens, int64_t u) {
+  int64_t peak = rows.chains.retained_bytes(row).get();
+  while (tokens > 0) {
+    const int64_t count =
+        std::min({u, tokens, rows.chains.chain(row).max_append()});
+    const Bytes live = rows.pool.live_bytes();
+    const Bytes needed = rows.chains.bytes_needed(Appends{{row, count}});
+    peak = std::max(peak, (live + needed).get());
+    rows.feed(row, count, 1000);
+    tokens -= count;
+  }
+  return peak;
+}
+
+TEST(PhaseBudget, ProjectsNoLessThanARowTakesAndLittleMore) {
+  for (const int64_t start : {1, 63, 64, 100, 300}) {
+    for (const int64_t first : {1, 50, 64, 99, 100, 170}) {
+      for (const int64_t more : {0, 1, 5, 30, 64, 200, 700}) {
+        for (const int64_t u : {1, 8, 100}) {
+          Phased rows(start);
+          const RowId row = rows.chains.add();
+          peak_while_growing(rows, row, first, 1);
+          const int64_t projected =
+              rows.chains.projected_bytes(row, more, u).get();
+          const int64_t peak = peak_while_growing(rows, row, more, u);
+          ASSERT_GE(projected, peak) << start << " " << first << " " << more;
+          // A chunk's places need not come together in all groups.
+          ASSERT_LE(projected, peak + 3 * kDense)
+              << start << " " << first << " " << more << " " << u;
+        }
+      }
+    }
+  }
+}
+
+TEST(PhaseBudget, ProjectsNoMoreForAWindowThatIsFull) {
+  BlockPool pool({Bytes(kDense)});
+  Chains chains(pool, {{.window = 100}});
+  const RowId row = chains.add();
+  const Bytes full = chains.projected_bytes(row, 400, 8);
+  EXPECT_EQ(chains.projected_bytes(row, 100000, 8), full);
+  // 100 positions and 8 tentative ones touch at most three blocks.
+  EXPECT_EQ(full, Bytes(3 * kDense));
+}
+
+} // namespace
+} // namespace holdfast

@@ -1,0 +1,213 @@
+// Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
+
+#include "holdfast/state/padded_arrays.h"
+
+#include <optional>
+
+#include "holdfast/rows/padded.h"
+#include "tests/state/layers.h"
+
+namespace holdfast {
+namespace {
+
+using namespace test;
+using Ids = std::vector<RowId>;
+
+// A sequence in a padded input.
+struct Padded {
+  const Sequence* sequence;
+  int64_t left;
+  int64_t length;
+};
+
+// [B, H, columns, D] from column `first` on; padding is no number.
+mx::array columns_of(
+    const std::vector<Padded>& rows,
+    std::vector<float> Sequence::*values,
+    int64_t heads,
+    int64_t first,
+    int64_t columns) {
+  std::vector<float> all(rows.size() * heads * columns * kDim, NAN);
+  for (size_t r = 0; r < rows.size(); ++r) {
+    for (int64_t c = 0; c < columns; ++c) {
+      const int64_t token = first + c - rows[r].left;
+      if (token < 0 || token >= rows[r].length) {
+        continue;
+      }
+      for (int64_t h = 0; h < heads; ++h) {
+        const auto from =
+            (rows[r].sequence->*values).begin() + (token * heads + h) * kDim;
+        std::copy(
+            from,
+            from + kDim,
+            all.begin() + ((r * heads + h) * columns + c) * kDim);
+      }
+    }
+  }
+  return mx::array(
+      all.data(),
+      mx::Shape{
+          static_cast<int>(rows.size()),
+          static_cast<int>(heads),
+          static_cast<int>(columns),
+          static_cast<int>(kDim)},
+      mx::float32);
+}
+
+// Feeds the next columns; returns the outputs [B, H, columns, D].
+mx::array feed_columns(
+    State& state,
+    PaddedInput& input,
+    const std::vector<Padded>& rows,
+    int64_t first,
+    int64_t columns) {
+  const auto stream = state.stream();
+  const auto q = columns_of(rows, &Sequence::q, kHeads, first, columns);
+  const auto k = columns_of(rows, &Sequence::k, kKvHeads, first, columns);
+  const auto v = columns_of(rows, &Sequence::v, kKvHeads, first, columns);
+  input.open(columns);
+  PaddedOutput output(input.size(), columns);
+  const auto limit = [&](RowId row) { return state.max_append(row); };
+  for (auto piece = input.piece(limit); !piece.appends.empty();
+       piece = input.piece(limit)) {
+    Step step = state.begin(piece.appends);
+    const auto ragged_k = gather_heads(k, piece, stream);
+    const auto ragged_v = gather_heads(v, piece, stream);
+    auto x = gather_heads(q, piece, stream);
+    for (int64_t layer = 0; layer < 3; ++layer) {
+      x = step.attend(LayerIndex(layer), x, ragged_k, ragged_v);
+    }
+    mx::eval({x});
+    step.commit_all();
+    output.add(piece, x);
+    input.advance(piece);
+  }
+  auto out = mx::contiguous(output.heads(stream), false, stream);
+  mx::eval({out});
+  return out;
+}
+
+// The outputs of a row of the batch, token by token, as run_alone gives them.
+void append_outputs(
+    std::vector<float>& to,
+    const mx::array& out,
+    int64_t row,
+    const Padded& of,
+    int64_t first) {
+  const int64_t columns = out.shape(2);
+  for (int64_t c = 0; c < columns; ++c) {
+    const int64_t token = first + c - of.left;
+    for (int64_t h = 0; h < kHeads; ++h) {
+      const float* from =
+          out.data<float>() + ((row * kHeads + h) * columns + c) * kDim;
+      if (token >= 0 && token < of.length) {
+        to.insert(to.end(), from, from + kDim);
+      } else {
+        EXPECT_EQ(from[0], 0.0f); // padding comes back as zero
+      }
+    }
+  }
+}
+
+StateOptions changing(int64_t start) {
+  StateOptions result = options();
+  result.precision.phases.push_back(
+      {.keys = find_codec("q8").value(),
+       .values = find_codec("t4").value(),
+       .start = Position(start)});
+  return result;
+}
+
+TEST(PaddedState, GivesEveryRowTheBitsOfTheRowAlone) {
+  const Sequence a(150, 61), b(150, 62), c(150, 63), d(150, 64);
+  const int64_t width = 130;
+  const std::vector<Padded> rows{
+      {&a, 0, 130}, {&b, 60, 70}, {&c, 0, 33}, {&d, 17, 100}, {&a, 5, 0}};
+  for (const StateOptions& with : {options(), changing(64), changing(50)}) {
+    for (const int64_t columns : {130, 50, 7}) {
+      State state(with);
+      std::vector<PaddedInput::Row> prepared;
+      for (const Padded& row : rows) {
+        prepared.push_back({state.add_row(), row.left, row.length});
+      }
+      PaddedInput input(prepared, width);
+      std::vector<std::vector<float>> got(rows.size());
+      for (int64_t first = 0; first < width; first += columns) {
+        const int64_t count = std::min(columns, width - first);
+        const auto out = feed_columns(state, input, rows, first, count);
+        for (size_t r = 0; r < rows.size(); ++r) {
+          append_outputs(got[r], out, r, rows[r], first);
+        }
+      }
+      input.finalize();
+      for (size_t r = 0; r < rows.size(); ++r) {
+        // Padding takes no position and no block.
+        EXPECT_EQ(state.length(prepared[r].row), Position(rows[r].length));
+        State solo(with);
+        const RowId alone = solo.add_row();
+        std::vector<float> want;
+        for (int64_t done = 0; done < rows[r].length;) {
+          const int64_t count =
+              std::min(rows[r].length - done, solo.max_append(alone));
+          const auto out =
+              append_to(solo, alone, {rows[r].sequence, done, count});
+          want.insert(want.end(), out.begin(), out.end());
+          done += count;
+        }
+        EXPECT_TRUE(same_bits(got[r], want)) << columns << " row " << r;
+        EXPECT_EQ(
+            state.retained_bytes(prepared[r].row), solo.retained_bytes(alone));
+      }
+    }
+  }
+}
+
+// B29: a longer row is cancelled during the prefill of a padded batch.
+TEST(PaddedState, GoesOnWithoutALongerRowThatLeaves) {
+  const Sequence a(150, 65), b(150, 66);
+  State state(options());
+  const RowId longer = state.add_row();
+  const RowId shorter = state.add_row();
+  std::vector<PaddedInput::Row> prepared{{longer, 0, 140}, {shorter, 0, 20}};
+  PaddedInput input(prepared, 140);
+  feed_columns(state, input, {{&a, 0, 140}, {&b, 0, 20}}, 0, 13);
+  EXPECT_TRUE(state.remove_row(longer));
+  EXPECT_TRUE(input.remove(longer));
+  EXPECT_EQ(state.bytes(), state.retained_bytes(shorter));
+  EXPECT_EQ(state.length(shorter), Position(13));
+  std::vector<float> got;
+  const Padded row{&b, 0, 20};
+  append_outputs(got, feed_columns(state, input, {row}, 13, 13), 0, row, 13);
+  input.finalize();
+  const auto want = run_alone(state, b, {20});
+  EXPECT_TRUE(std::equal(got.begin(), got.end(), want.end() - std::ssize(got)));
+}
+
+TEST(PaddedArrays, RefuseOutputsOfOtherPieces) {
+  PaddedOutput output(1, 3);
+  const PaddedPiece piece{.appends = {}, .places = {0, 2}};
+  expect_error(ErrorCode::kInvalidArgument, [&] {
+    output.tokens(mx::default_stream(mx::Device::cpu));
+  });
+  expect_error(ErrorCode::kInvalidArgument, [&] {
+    output.add(piece, mx::zeros({3, 4}));
+  });
+}
+
+TEST(PaddedArrays, MapTokensThereAndBack) {
+  const auto stream = mx::default_stream(mx::Device::cpu);
+  const PaddedPiece first{.appends = {}, .places = {1, 2, 3}};
+  const PaddedPiece second{.appends = {}, .places = {5}};
+  const auto ids = mx::reshape(mx::arange(0, 6, mx::int32), {2, 3});
+  PaddedOutput output(2, 3);
+  output.add(first, gather_tokens(ids, first, stream));
+  output.add(second, gather_tokens(ids, second, stream));
+  auto back = output.tokens(stream);
+  mx::eval({back});
+  const std::vector<int32_t> want{0, 1, 2, 3, 0, 5};
+  EXPECT_TRUE(std::equal(want.begin(), want.end(), back.data<int32_t>()));
+  EXPECT_EQ(back.shape(), (mx::Shape{2, 3}));
+}
+
+} // namespace
+} // namespace holdfast

@@ -1,0 +1,227 @@
+// Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
+
+#include "holdfast/state/snapshot.h"
+
+#include <numeric>
+#include <optional>
+
+#include "tests/state/layers.h"
+
+namespace holdfast {
+namespace {
+
+using namespace test;
+using Ids = std::vector<RowId>;
+
+std::vector<int32_t> tokens(int64_t count) {
+  std::vector<int32_t> result(count);
+  std::iota(result.begin(), result.end(), 100);
+  return result;
+}
+
+std::vector<float> tail_of(const std::vector<float>& all, int64_t first) {
+  return {all.begin() + first * kHeads * kDim, all.end()};
+}
+
+StateOptions changing(int64_t start) {
+  StateOptions result = options();
+  result.precision.phases.push_back(
+      {.keys = find_codec("q4").value(),
+       .values = find_codec("t3").value(),
+       .start = Position(start)});
+  return result;
+}
+
+TEST(Snapshot, GoesOnWithTheSameBitsInAnyBatchOfItsSignature) {
+  const Sequence a(160, 71);
+  for (const int64_t length : {1, 64, 70, 100, 130}) {
+    State state(options());
+    const auto want =
+        tail_of(run_alone(state, a, {length, 160 - length}), length);
+    const RowId row = state.add_row();
+    append_to(state, row, {&a, 0, length});
+    const Snapshot snapshot = state.snapshot(row, tokens(length));
+    EXPECT_EQ(std::ssize(snapshot.tokens()), length);
+    State stranger(options()); // a pool of its own
+    State beside = state.sibling();
+    for (State* into : {&state, &beside, &stranger}) {
+      const RowId adopted = into->adopt(snapshot);
+      EXPECT_EQ(into->length(adopted), Position(length));
+      EXPECT_TRUE(same_bits(
+          append_to(*into, adopted, {&a, length, 160 - length}), want))
+          << length;
+    }
+  }
+}
+
+TEST(Snapshot, SurvivesWhateverHappensToItsRowAndItsState) {
+  const Sequence a(160, 72);
+  const Sequence other(160, 73);
+  std::optional<State> state(std::in_place, options());
+  const auto want = tail_of(run_alone(*state, a, {100, 60}), 100);
+  const RowId row = state->add_row();
+  append_to(*state, row, {&a, 0, 100});
+  const Snapshot snapshot = state->snapshot(row, tokens(100));
+  const Snapshot copy = snapshot;
+  append_to(*state, row, {&other, 0, 20}); // into the tail
+  state->trim(row, Position(110));
+  append_to(*state, row, {&other, 20, 40});
+  state->filter(Ids{});
+  EXPECT_EQ(state->bytes(), snapshot.row().bytes()); // its images alone
+  state.reset();
+  State later(options());
+  const RowId adopted = later.adopt(copy);
+  EXPECT_TRUE(same_bits(append_to(later, adopted, {&a, 100, 60}), want));
+  const RowId again = later.adopt(snapshot);
+  EXPECT_TRUE(same_bits(append_to(later, again, {&a, 100, 60}), want));
+}
+
+TEST(Snapshot, CostsItsTailAndAdoptingItCostsNothing) {
+  const Sequence a(128, 74);
+  State state(options());
+  const RowId row = state.add_row();
+  append_to(state, row, {&a, 0, 128});
+  const Bytes before = state.bytes();
+  const Snapshot whole = state.snapshot(row, tokens(128));
+  const RowId adopted = state.adopt(whole);
+  EXPECT_EQ(state.bytes(), before);
+  EXPECT_EQ(whole.bytes(), state.retained_bytes(row));
+  state.remove_row(row);
+  state.remove_row(adopted);
+  EXPECT_EQ(state.bytes(), before);
+}
+
+// B51: a snapshot filed under another number of tokens than it holds.
+TEST(Snapshot, RefusesAnotherNumberOfTokensThanPositions) {
+  const Sequence a(64, 75);
+  State state(options());
+  const RowId row = state.add_row();
+  append_to(state, row, {&a, 0, 64});
+  for (const int64_t count : {0, 63, 65}) {
+    expect_error(ErrorCode::kInvalidArgument, [&] {
+      state.snapshot(row, tokens(count));
+    });
+  }
+  state.snapshot(row, tokens(64));
+}
+
+TEST(Snapshot, NamesTheFieldInWhichSignaturesDiffer) {
+  const Sequence a(64, 76);
+  State state(options());
+  const RowId row = state.add_row();
+  append_to(state, row, {&a, 0, 64});
+  const Snapshot snapshot = state.snapshot(row, tokens(64));
+  const auto refused = [&](StateOptions with, const char* field) {
+    State other(std::move(with));
+    const std::string text =
+        expect_error(ErrorCode::kUnsupported, [&] { other.adopt(snapshot); });
+    EXPECT_NE(text.find(field), std::string::npos) << text;
+    EXPECT_TRUE(other.rows().empty());
+    EXPECT_EQ(other.bytes(), Bytes(0));
+  };
+  StateOptions with = options();
+  with.model = "other weights";
+  refused(with, "model: expected other weights");
+  with = options();
+  with.reference_read = true;
+  refused(with, "layer 0 read: expected reference.1, got blocks.1");
+  with = options();
+  with.runtime.path = KernelPath::kPlain;
+  if (best_kernel_path() != KernelPath::kPlain) {
+    refused(with, "kernels: expected plain");
+  }
+  refused(options("f16"), "layer 0 storage: expected dense.f16.1");
+  refused(changing(64), "layer 0 storage");
+  with = options();
+  with.precision.layers[2] =
+      always(find_codec("q8").value(), find_codec("q8").value());
+  refused(with, "layer 2 storage");
+  const auto attention = [&](const auto& change) {
+    StateOptions changed = options();
+    change(std::get<AttentionSpec>(changed.layers[1]));
+    refused(changed, "layer 1 attention");
+  };
+  attention([](AttentionSpec& spec) { spec.visibility.window = 21; });
+  attention([](AttentionSpec& spec) { spec.visibility.sinks = 1; });
+  attention([](AttentionSpec& spec) { spec.softcap = 30; });
+  attention([](AttentionSpec& spec) { spec.scale = 0.1250001f; });
+  attention([](AttentionSpec& spec) { spec.sink_logits = {0, 0, 0, 1}; });
+  with = options();
+  with.layers.pop_back();
+  refused(with, "layer 2 attention: expected no such field");
+}
+
+// A threshold travels with a snapshot, as everything stored later.
+TEST(Snapshot, KeepsThePrecisionFloorOfItsRow) {
+  const Sequence a(160, 77);
+  State state(changing(100));
+  const RowId row = state.add_row();
+  append_to(state, row, {&a, 0, 100});
+  const Snapshot dense = state.snapshot(row, tokens(100));
+  append_to(state, row, {&a, 100, 20});
+  const Snapshot encoded = state.snapshot(row, tokens(120));
+  EXPECT_EQ(dense.reusable_floor(), Position(64 + 19)); // the windows'
+  EXPECT_EQ(encoded.reusable_floor(), Position(100));
+  const RowId from_dense = state.adopt(dense);
+  state.trim(from_dense, Position(90));
+  const RowId from_encoded = state.adopt(encoded);
+  expect_error(
+      ErrorCode::kUnsupported, [&] { state.trim(from_encoded, Position(99)); });
+  const auto want = append_to(state, row, {&a, 120, 40});
+  EXPECT_TRUE(same_bits(append_to(state, from_encoded, {&a, 120, 40}), want));
+  const RowId again = state.adopt(dense);
+  append_to(state, again, {&a, 100, 20});
+  EXPECT_TRUE(same_bits(append_to(state, again, {&a, 120, 40}), want));
+}
+
+TEST(Snapshot, RefusedOverTheBudgetChangesNothing) {
+  const Sequence a(70, 78);
+  State probe(options());
+  run_alone(probe, a, {70});
+  StateOptions small = options();
+  small.max_bytes = probe.bytes();
+  State state(small);
+  const RowId row = state.add_row();
+  append_to(state, row, {&a, 0, 70});
+  const Bytes before = state.bytes();
+  expect_error(
+      ErrorCode::kOutOfBudget, [&] { state.snapshot(row, tokens(70)); });
+  State other(options());
+  const RowId same = other.add_row();
+  append_to(other, same, {&a, 0, 70});
+  const Snapshot foreign = other.snapshot(same, tokens(70));
+  expect_error(ErrorCode::kOutOfBudget, [&] { state.adopt(foreign); });
+  EXPECT_EQ(state.bytes(), before);
+  EXPECT_EQ(state.rows().size(), 1u);
+}
+
+TEST(Snapshot, CarriesAttachmentsThatNothingElseShares) {
+  const Sequence a(10, 79);
+  State state(options());
+  const RowId row = state.add_row();
+  append_to(state, row, {&a, 0, 10});
+  auto parent = mx::arange(0, 1000, mx::float32);
+  const auto slice =
+      mx::slice(mx::reshape(parent, {10, 100}), {2, 50}, {4, 52});
+  Attachment features{
+      .name = "image 0",
+      .schema = "encoder-features.1",
+      .metadata = {{"digest", "abc"}},
+      .arrays = {settle("features", slice)}};
+  features.arrays.push_back(
+      settle("half", mx::astype(mx::array({1.0f, 2.0f}), mx::bfloat16)));
+  const Snapshot snapshot = state.snapshot(row, tokens(10), {features});
+  ASSERT_EQ(snapshot.attachments().size(), 1u);
+  const Attachment& got = snapshot.attachments()[0];
+  EXPECT_EQ(got.metadata.at("digest"), "abc");
+  EXPECT_EQ(got.arrays[0].shape, (std::vector<int32_t>{2, 2}));
+  EXPECT_EQ(got.bytes(), Bytes(4 * 4 + 2 * 2)); // no parent
+  EXPECT_EQ(snapshot.bytes(), state.retained_bytes(row) + got.bytes());
+  const auto back = got.arrays[0].array();
+  EXPECT_EQ(back.data<float>()[0], 250.0f);
+  EXPECT_EQ(back.data<float>()[3], 351.0f);
+  EXPECT_EQ(got.arrays[1].array().dtype(), mx::bfloat16);
+}
+
+} // namespace
+} // namespace holdfast
