@@ -6,35 +6,21 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/kernels/linear_support.h"
+#include "tests/kernels/linear_runs.h"
 
 namespace holdfast::cpu {
 namespace {
 
+using test::expect_same_bits;
+using test::Floats;
 using test::Kind;
+using test::run;
+using test::same_bits_everywhere;
 using test::Source;
-using Floats = std::vector<float>;
 
 constexpr WeightFormat codes(int bits, int group, bool offsets) {
   return {
       .kind = Kind::kCodes, .bits = bits, .group = group, .offsets = offsets};
-}
-
-std::vector<KernelPath> paths() {
-  std::vector<KernelPath> all;
-  for (auto p : {KernelPath::kAmx, KernelPath::kAvx512, KernelPath::kPlain}) {
-    if (p >= best_kernel_path()) {
-      all.push_back(p);
-    }
-  }
-  return all;
-}
-
-Floats run(LinearJob job, int64_t n, Executor& executor, KernelPath path) {
-  Floats y(static_cast<size_t>(job.m * n), NAN);
-  job.y = y.data();
-  linear(job, executor, path);
-  return y;
 }
 
 /// Row by row in f64: y * norm / sqrt(mean(y^2) + eps).
@@ -61,37 +47,6 @@ void expect_near(const Floats& got, const Floats& expected, double bound) {
   for (size_t i = 0; i < got.size(); ++i) {
     ASSERT_NEAR(got[i], expected[i], bound) << "at " << i;
   }
-}
-
-void expect_same_bits(const Floats& a, const Floats& b, const char* what) {
-  ASSERT_EQ(a.size(), b.size());
-  ASSERT_EQ(0, std::memcmp(a.data(), b.data(), a.size() * sizeof(float)))
-      << what;
-}
-
-/// The job's rows at every split of m, on every path and team, have one set of
-/// bits: those returned.
-Floats same_bits_everywhere(LinearJob job, int64_t n) {
-  Executor one(1), two(2), three(3);
-  const Floats all = run(job, n, two, best_kernel_path());
-  for (KernelPath path : paths()) {
-    expect_same_bits(run(job, n, one, path), all, name(path));
-  }
-  expect_same_bits(run(job, n, three, best_kernel_path()), all, "3 threads");
-  const int64_t k = job.weights[0]->k();
-  Floats parts;
-  for (int64_t row = 0, step = 1; row < job.m; row += step, step = 7) {
-    LinearJob part = job;
-    part.m = std::min(step, job.m - row);
-    part.x += row * k;
-    if (part.residual != nullptr) {
-      part.residual += row * n;
-    }
-    const Floats y = run(part, n, two, best_kernel_path());
-    parts.insert(parts.end(), y.begin(), y.end());
-  }
-  expect_same_bits(parts, all, "split rows");
-  return all;
 }
 
 TEST(LinearFused, LaysProjectionsOfMixedFormatsSideBySide) {

@@ -6,28 +6,19 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/kernels/linear_support.h"
+#include "tests/kernels/linear_runs.h"
 
 namespace holdfast::cpu {
 namespace {
 
 using test::Kind;
+using test::paths;
 using test::Source;
 
 constexpr int64_t kMostRows = 520; // more than a block of 512
 /// So many rows for one shape alone: the others are as right with fewer.
 constexpr int64_t most_rows(int64_t n) {
   return n == 65 ? kMostRows : 70;
-}
-
-std::vector<KernelPath> paths() {
-  std::vector<KernelPath> all;
-  for (auto p : {KernelPath::kAmx, KernelPath::kAvx512, KernelPath::kPlain}) {
-    if (p >= best_kernel_path()) {
-      all.push_back(p);
-    }
-  }
-  return all;
 }
 
 std::vector<float> product(
