@@ -39,23 +39,18 @@ class LayerReader {
   const std::string prefix_;
 };
 
-/// Activations that come out of a norm carry few large numbers among many small
-/// ones, and the attention's scores and the gates feel their rounding most: two
-/// digits (docs/numerics.md has the figures).
 std::shared_ptr<const cpu::LinearLayer> linear_layer(
     std::vector<WeightPtr> weights,
     std::vector<float> norm,
     std::vector<float> post_norm,
     float eps,
     cpu::Gate gate = cpu::Gate::kNone) {
-  const int digits = norm.empty() ? 1 : 2;
   return std::make_shared<const cpu::LinearLayer>(cpu::LinearLayer{
       .weights = std::move(weights),
       .norm = std::move(norm),
       .post_norm = std::move(post_norm),
       .eps = eps,
-      .gate = gate,
-      .digits = digits});
+      .gate = gate});
 }
 
 } // namespace

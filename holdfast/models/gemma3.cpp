@@ -71,8 +71,7 @@ class Gemma3 : public Model {
         .weights = {std::make_shared<const cpu::Weight>(output.exact())},
         .norm = source.vector("output_norm.weight", config_.hidden),
         .post_norm = {},
-        .eps = static_cast<float>(config_.norm_eps),
-        .digits = 2});
+        .eps = static_cast<float>(config_.norm_eps)});
   }
 
   const ModelConfig& config() const override {

@@ -19,6 +19,7 @@ namespace holdfast::cpu {
 
 namespace {
 
+constexpr int64_t kStreamRows = 16; // up to here one row tile, one pass
 constexpr int64_t kPassRows = 2048; // bounds the scratch memory of a job
 constexpr int64_t kMostBlockTiles = 32; // 512 rows share an expanded slab
 constexpr int64_t kLeastBlockTiles = 16;
@@ -58,9 +59,6 @@ void check(const LinearJob& job) {
         "an exact weight alone and without a norm behind it");
   }
   require(
-      job.digits == 1 || job.digits == 2,
-      "1 or 2 digits, got " + std::to_string(job.digits));
-  require(
       job.m == 0 || (job.x != nullptr && job.y != nullptr),
       "x and y, got null");
 }
@@ -90,7 +88,8 @@ class Pass {
       : job_(job),
         executor_(executor),
         kernels_(kernels),
-        gated_(job.gate != Gate::kNone) {
+        gated_(job.gate != Gate::kNone),
+        stream_(job.m <= kStreamRows) {
     for (const Weight* weight : job.weights) {
       const bool f32 = weight->format().kind == WeightFormat::Kind::kF32;
       needs_f32_ |= f32;
@@ -100,15 +99,13 @@ class Pass {
     if (gated_) {
       width_ /= 2;
     }
-    shape_.digits = needs_f32_ ? 1 : job.digits;
     shape_.rows = job.m;
     shape_.k = job.weights[0]->k();
     shape_.steps = ceil_div(shape_.k, int64_t{kStepK}); // of every format
     shape_.chunk_steps =
         shape_.steps % kMaxChunkSteps == 0 ? kMaxChunkSteps : kChunkSteps;
-    shape_.tile_rows = std::min<int64_t>(job.m * shape_.digits, 16);
-    shape_.row_tiles = ceil_div(job.m, shape_.rows_a_tile());
-    stream_ = shape_.row_tiles == 1; // one pass over the weights
+    shape_.tile_rows = std::min<int64_t>(job.m, 16);
+    shape_.row_tiles = ceil_div(job.m, int64_t{16});
     block_tiles_ = std::clamp(
         kBlockValues / (16 * shape_.k), kLeastBlockTiles, kMostBlockTiles);
     make_groups();
@@ -288,7 +285,7 @@ class Pass {
         gated_factors[p] = factor(*job_.weights[1], group.first + p);
       }
     }
-    const int64_t first_row = first_tile * shape_.rows_a_tile();
+    const int64_t first_row = first_tile * 16;
     const int64_t at = first_row * width_ + group.column;
     const bool post = job_.post_norm.weight != nullptr;
     kernels_.finish(
@@ -297,10 +294,8 @@ class Pass {
          .gated_sums = gated,
          .gated_factors = gated_factors,
          .gate = static_cast<int>(job_.gate), // 0, 1, 2
-         .shape = shape_,
          .tiles = std::min(block_tiles_, shape_.row_tiles - first_tile),
-         .rows = std::min(
-             block_tiles_ * shape_.rows_a_tile(), shape_.rows - first_row),
+         .rows = std::min(block_tiles_ * 16, shape_.rows - first_row),
          .columns = std::min(
              group.count * kPanelColumns,
              group.weight->n() - group.first * kPanelColumns),
@@ -346,7 +341,7 @@ class Pass {
   Executor& executor_;
   const LinearKernels& kernels_;
   const bool gated_;
-  bool stream_ = false;
+  const bool stream_;
   bool needs_f32_ = false;
   bool needs_tiles_ = false;
   int64_t width_ = 0; // of y

@@ -4,8 +4,6 @@
 //
 // Reference form, per row of x:
 //   a = norm ? rms_norm(x, norm) : x            rounded to bf16 unless W is f32
-//       or, with two digits, a = bf16(a) + bf16(a - bf16(a)), whose products
-//       are summed apart and then added
 //   y_i = a W_i^T for each weight, side by side in the output
 //   gate: y = act(y_0) * y_1
 //   post_norm: y = rms_norm(y, post_norm)
@@ -49,10 +47,6 @@ struct LinearJob {
   int64_t m = 0;
   RmsNorm norm = {};
   std::span<const Weight* const> weights = {}; // all of the same k
-  /// bf16 numbers whose sum stands for an activation: 1 is right to 2^-9, 2 to
-  /// 2^-17 at twice the products beyond 8 rows. No matter to f32 and exact
-  /// weights.
-  int digits = 1;
   Gate gate = Gate::kNone;
   RmsNorm post_norm = {};
   const float* residual = nullptr; // [m, n] or null

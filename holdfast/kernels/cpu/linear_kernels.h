@@ -26,22 +26,12 @@ struct ActivationShape {
   int64_t rows = 0; // M
   int64_t k = 0;
   int64_t steps = 0; // padded K / 32
-  int64_t digits = 1; // bf16 numbers whose sum an activation is: 1 or 2
-  int64_t tile_rows = 16; // rows of a tile in memory: min(digits M, 16)
+  int64_t tile_rows = 16; // rows of a tile in memory: min(M, 16)
   int64_t row_tiles = 1;
   int64_t chunk_steps = kChunkSteps;
-
-  /// Rows of x in a tile. With two digits the upper half of a tile holds the
-  /// second ones.
-  int64_t rows_a_tile() const {
-    return 16 / digits;
-  }
-  int64_t second_digits() const {
-    return tile_rows / 2;
-  }
 };
 
-/// The rows of `tiles` row tiles from first_tile on of x into A tiles, or,
+/// Rows [first_tile * 16, ...) of `tiles` row tiles of x into A tiles, or,
 /// where `a` is null, into f32 rows.
 struct PrepareArgs {
   const float* x = nullptr; // [M, k]
@@ -79,7 +69,6 @@ struct FinishArgs {
   const float* gated_sums = nullptr; // of the second weight, or null
   const float* gated_factors = nullptr;
   int gate = 0; // 0 none, 1 gelu_tanh, 2 silu
-  ActivationShape shape = {};
   int64_t tiles = 1;
   int64_t rows = 0;
   int64_t columns = 0; // of these panels that exist

@@ -25,9 +25,6 @@ struct Plain {
       out[i] = f32_to_bf16(value.lane[i]);
     }
   }
-  static V load_bf16(const uint16_t* from) {
-    return V::each([&](int i) { return bf16_to_f32(from[i]); });
-  }
   template <int kLines>
   static void prefetch(const uint8_t*) {}
 

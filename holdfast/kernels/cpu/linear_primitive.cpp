@@ -30,7 +30,6 @@ class LinearPrimitive : public mx::UnaryPrimitive {
         .m = inputs[0].shape(0),
         .norm = norm_of(layer_->norm, layer_->eps),
         .weights = {},
-        .digits = layer_->digits,
         .gate = layer_->gate,
         .post_norm = norm_of(layer_->post_norm, layer_->eps),
         .residual = inputs.size() > 1 ? inputs[1].data<float>() : nullptr,

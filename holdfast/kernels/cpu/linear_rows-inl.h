@@ -24,8 +24,7 @@ inline int64_t chunk_length(const ActivationShape& shape, int64_t chunk) {
   return left < shape.chunk_steps ? left : shape.chunk_steps;
 }
 
-/// One row (f32, padded with zeros to whole steps) into its place in the tiles,
-/// and what the rounding to bf16 left of it into that of the second digits.
+/// One row (f32, padded with zeros to whole steps) into its place in the tiles.
 template <class Arch>
 inline void tile_row(
     const float* row,
@@ -35,21 +34,13 @@ inline void tile_row(
   using V = typename Arch::V;
   const V factor = V::set(kActivationScale);
   const int64_t tile = shape.tile_rows * kStepK;
-  const int64_t second = shape.second_digits() * kStepK;
-  const int64_t fit = shape.rows_a_tile();
   for (int64_t chunk = 0; chunk * shape.chunk_steps < shape.steps; ++chunk) {
     const int64_t length = chunk_length(shape, chunk);
     uint16_t* out = a + activation_chunk(shape, chunk) +
-        m / fit * length * tile + m % fit * kStepK;
+        m / 16 * length * tile + m % 16 * kStepK;
     for (int64_t s = 0; s < length; ++s, out += tile, row += kStepK) {
-      for (int half = 0; half < kStepK; half += 16) {
-        const V value = V::load(row + half) * factor;
-        Arch::store_bf16(value, out + half);
-        if (shape.digits == 2) {
-          Arch::store_bf16(
-              value - Arch::load_bf16(out + half), out + second + half);
-        }
-      }
+      Arch::store_bf16(V::load(row) * factor, out);
+      Arch::store_bf16(V::load(row + 16) * factor, out + 16);
     }
   }
 }
@@ -63,11 +54,10 @@ void prepare(const PrepareArgs& p) {
       p.row + shape.k,
       0,
       static_cast<size_t>(padded - shape.k) * sizeof(float));
-  const int64_t fit = shape.rows_a_tile();
-  const int64_t end = (p.first_tile + p.tiles) * fit;
-  for (int64_t m = p.first_tile * fit; m < end; ++m) {
+  const int64_t end = (p.first_tile + p.tiles) * 16;
+  for (int64_t m = p.first_tile * 16; m < end; ++m) {
     if (m >= shape.rows) {
-      if (shape.row_tiles == 1 || p.a == nullptr) {
+      if (m % 16 >= shape.tile_rows || p.a == nullptr) {
         break;
       }
       std::memset(p.row, 0, static_cast<size_t>(shape.k) * sizeof(float));
@@ -93,25 +83,15 @@ void prepare(const PrepareArgs& p) {
   }
 }
 
-/// The sums of both digits.
-template <class V, int kDigits>
-inline V load_sums(const float* sums, const ActivationShape& shape) {
-  const V first = V::load(sums);
-  return kDigits == 1 ? first
-                      : first + V::load(sums + shape.second_digits() * 16);
-}
-
-template <class V, int kGate, int kDigits>
+template <class V, int kGate>
 inline void finish_rows(const FinishArgs& p) {
-  constexpr int64_t kFit = 16 / kDigits;
   for (int64_t r = 0; r < p.rows; ++r) {
-    const int64_t row = r / kFit * 256 + r % kFit * 16;
+    const int64_t row = r / 16 * 256 + r % 16 * 16;
     for (int64_t t = 0; 16 * t < p.columns; ++t) {
       const int64_t from = t * p.tiles * 256 + row;
-      V y = load_sums<V, kDigits>(p.sums + from, p.shape) *
-          V::set(p.factors[t / kPanelTiles]);
+      V y = V::load(p.sums + from) * V::set(p.factors[t / kPanelTiles]);
       if constexpr (kGate != 0) {
-        const V gated = load_sums<V, kDigits>(p.gated_sums + from, p.shape) *
+        const V gated = V::load(p.gated_sums + from) *
             V::set(p.gated_factors[t / kPanelTiles]);
         y = (kGate == 1 ? gelu_tanh(y) : silu(y)) * gated;
       }
@@ -132,21 +112,16 @@ inline void finish_rows(const FinishArgs& p) {
   }
 }
 
-template <class V, int kDigits>
-inline void finish_digits(const FinishArgs& p) {
-  if (p.gate == 0) {
-    finish_rows<V, 0, kDigits>(p);
-  } else if (p.gate == 1) {
-    finish_rows<V, 1, kDigits>(p);
-  } else {
-    finish_rows<V, 2, kDigits>(p);
-  }
-}
-
 template <class Arch>
 void finish(const FinishArgs& p) {
   using V = typename Arch::V;
-  p.shape.digits == 1 ? finish_digits<V, 1>(p) : finish_digits<V, 2>(p);
+  if (p.gate == 0) {
+    finish_rows<V, 0>(p);
+  } else if (p.gate == 1) {
+    finish_rows<V, 1>(p);
+  } else {
+    finish_rows<V, 2>(p);
+  }
 }
 
 template <class Arch>

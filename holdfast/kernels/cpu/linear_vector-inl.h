@@ -29,13 +29,6 @@ struct VectorArch {
         reinterpret_cast<__m256i*>(out), _mm512_cvtepi32_epi16(rounded));
   }
 
-  static V load_bf16(const uint16_t* from) {
-    const __m256i halves =
-        _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
-    return {_mm512_castsi512_ps(
-        _mm512_slli_epi32(_mm512_cvtepu16_epi32(halves), 16))};
-  }
-
   /// To L2: more lines may be on their way there than to L1. Inlined early:
   /// g++ 12 drops calls of a function that only prefetches.
   template <int kLines>

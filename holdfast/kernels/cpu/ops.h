@@ -36,7 +36,6 @@ struct LinearLayer {
   std::vector<float> post_norm; // [n] or empty
   float eps = 1e-6f;
   Gate gate = Gate::kNone;
-  int digits = 1; // of an activation (linear.h)
 
   /// Columns of the output.
   int64_t n() const;
