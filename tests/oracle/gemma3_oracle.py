@@ -43,7 +43,9 @@ def prompts(short):
     if short:
         return SHORT
     licence = (ROOT / "LICENSE").read_text()
-    return SHORT | LONG | {"licence": licence[:4500], "more licence": licence[:8000]}
+    texts = {"licence": licence[:4500], "more licence": licence[:8000],
+             "its end": licence[4000:11300]}
+    return SHORT | LONG | texts
 
 
 def compare(answer, oracle):
