@@ -17,6 +17,10 @@ LinearPtr load_linear(
       .eps = spec.eps,
       .gate = spec.gate};
   for (const MatrixName& matrix : matrices) {
+    if (matrix.name.empty()) {
+      layer.weights.push_back(layer.weights.back());
+      continue;
+    }
     layer.weights.push_back(std::make_shared<const cpu::Weight>(
         source.matrix(matrix.name, matrix.n, spec.k)));
   }
@@ -25,8 +29,9 @@ LinearPtr load_linear(
 
 Bytes weight_bytes(const cpu::LinearLayer& layer) {
   Bytes total;
-  for (const auto& weight : layer.weights) {
-    total += weight->bytes();
+  for (size_t i = 0; i < layer.weights.size(); ++i) {
+    const bool again = i > 0 && layer.weights[i] == layer.weights[i - 1];
+    total += again ? Bytes(0) : layer.weights[i]->bytes();
   }
   return total;
 }

@@ -17,7 +17,7 @@ namespace holdfast {
 
 using LinearPtr = std::shared_ptr<const cpu::LinearLayer>;
 
-/// A matrix [n, k] by its name.
+/// A matrix [n, k] by its name; without one, the matrix before it once more.
 struct MatrixName {
   std::string name;
   int64_t n = 0;

@@ -4,6 +4,7 @@
 
 #include "holdfast/base/check.h"
 #include "holdfast/models/gemma3.h"
+#include "holdfast/models/gemma4.h"
 #include "holdfast/models/qwen35.h"
 
 namespace holdfast {
@@ -18,6 +19,8 @@ struct Family {
 // A new family is one line here.
 constexpr Family kFamilies[] = {
     {"gemma3", make_gemma3},
+    {"gemma4", make_gemma4},
+    {"gemma4_text", make_gemma4},
     {"qwen3_5", make_qwen35},
     {"qwen3_5_text", make_qwen35},
 };

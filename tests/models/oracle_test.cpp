@@ -119,6 +119,24 @@ TEST_P(Families, GiveTheSameBitsInABatchForkedAndSpeculated) {
   }
 }
 
+TEST_P(Families, GiveTheSameBitsBehindChunksWithoutOutputs) {
+  FolderRig rig(GetParam());
+  const auto tokens = expected_of(GetParam()).tokens;
+  const auto want = rig.alone(tokens, 150);
+  const RowId row = rig.state.add_row();
+  for (const int64_t count : {90, 30}) { // a long and a short one
+    const RowAppend append{row, count};
+    Step step = rig.state.begin({&append, 1});
+    const auto from = static_cast<size_t>(rig.state.length(row).get());
+    EXPECT_FALSE(
+        rig.model->forward(step, std::span(tokens).subspan(from, count), {}));
+    step.commit_all();
+  }
+  EXPECT_TRUE(same_bits(
+      {want.begin() + 120 * rig.vocab(), want.end()},
+      rig.append(row, tokens, 120, 30)));
+}
+
 TEST_P(Families, GoOnFromASnapshotAndATrim) {
   FolderRig rig(GetParam());
   const auto tokens = expected_of(GetParam()).tokens;
@@ -147,7 +165,7 @@ TEST_P(Families, GoOnFromASnapshotAndATrim) {
 INSTANTIATE_TEST_SUITE_P(
     Models,
     Families,
-    testing::Values("qwen35"),
+    testing::Values("qwen35", "gemma4", "gemma4_wide"),
     [](const auto& info) { return std::string(info.param); });
 
 } // namespace

@@ -57,7 +57,50 @@ QWEN35 = {
     },
 }
 
-CONFIGS = {"qwen35": QWEN35}
+GEMMA4 = {
+    "model_type": "gemma4_text",
+    "hidden_size": 32,
+    "intermediate_size": 40,
+    "num_hidden_layers": 7,
+    "num_attention_heads": 4,
+    "num_key_value_heads": 2,
+    "head_dim": 16,
+    "global_head_dim": 32,
+    "rms_norm_eps": 1e-6,
+    "vocab_size": 64,
+    "vocab_size_per_layer_input": 64,
+    "max_position_embeddings": 4096,
+    "num_kv_shared_layers": 3,
+    "hidden_size_per_layer_input": 16,
+    "sliding_window": 24,
+    "attention_k_eq_v": False,
+    "final_logit_softcapping": 30.0,
+    "use_double_wide_mlp": True,
+    "tie_word_embeddings": True,
+    "layer_types": [
+        "sliding_attention", "sliding_attention", "full_attention", "sliding_attention",
+        "sliding_attention", "full_attention", "sliding_attention",
+    ],
+    "rope_parameters": {
+        "full_attention": {
+            "rope_type": "proportional", "rope_theta": 1000000.0,
+            "partial_rotary_factor": 0.25,
+        },
+        "sliding_attention": {"rope_type": "default", "rope_theta": 10000.0},
+    },
+}
+
+# The larger models: no shared layers, values of full layers are their keys.
+GEMMA4_WIDE = GEMMA4 | {
+    "num_hidden_layers": 3,
+    "num_kv_shared_layers": 0,
+    "hidden_size_per_layer_input": 0,
+    "attention_k_eq_v": True,
+    "num_global_key_value_heads": 1,
+    "layer_types": ["sliding_attention", "full_attention", "full_attention"],
+}
+
+CONFIGS = {"qwen35": QWEN35, "gemma4": GEMMA4, "gemma4_wide": GEMMA4_WIDE}
 
 
 def random_weight(name, array):

@@ -23,6 +23,7 @@ TEST(Phase, ConvertsARowBeforeTheAppendThatFollowsItsStart) {
   EXPECT_EQ(rows.phase(row), 0);
   rows.feed(row, 1, 1000);
   EXPECT_EQ(rows.conversions, 2); // a full block and the tail
+  EXPECT_EQ(rows.slots, kStart); // of which only what is committed
   EXPECT_EQ(rows.phase(row), 1);
   rows.expect_content(row, 1000);
   rows.feed(row, 200, 1000);

@@ -47,6 +47,7 @@ struct Phased {
         }
         --fail_after;
         ++conversions;
+        slots += conversion.slots;
       }
       for (int64_t slot = 0; slot < conversion.slots; ++slot) {
         const uint64_t stamp = stamp_in(conversion.source, slot);
@@ -86,6 +87,7 @@ struct Phased {
   BlockPool pool;
   Chains chains;
   int64_t conversions = 0;
+  int64_t slots = 0;
   int64_t fail_after = -1;
 };
 

@@ -3,6 +3,7 @@
 #include "shadow.h"
 
 #include <algorithm>
+#include <cstring>
 #include <ostream>
 
 #include "slots.h"
@@ -11,7 +12,16 @@ namespace holdfast::shadow {
 
 std::ostream& operator<<(std::ostream& out, const Operation& operation) {
   static const char* const names[] = {
-      "add", "step", "fork", "trim", "remove", "reorder", "move"};
+      "add",
+      "step",
+      "fork",
+      "trim",
+      "remove",
+      "reorder",
+      "move",
+      "filter",
+      "copy",
+      "capture"};
   return out << names[static_cast<int>(operation.verb)] << "(" << operation.a
              << ", " << operation.b << ", " << operation.c << ")";
 }
@@ -27,13 +37,46 @@ std::vector<GroupRule> all_retentions() {
       {.window = 100, .sinks = 65}};
 }
 
+std::vector<GroupRule> all_phases() {
+  return {
+      {.starts = {Position(100)}},
+      {.window = 8, .starts = {Position(64)}},
+      {.window = 100, .sinks = 65, .starts = {Position(50), Position(130)}},
+      {}};
+}
+
+namespace {
+
+std::vector<Bytes> kinds_of(const std::vector<GroupRule>& rules) {
+  std::vector<Bytes> result;
+  for (const GroupRule& rule : rules) {
+    const auto phases = static_cast<size_t>(rule.phases());
+    for (size_t phase = 0; phase < phases; ++phase) {
+      result.push_back(Bytes(image_bytes(phase, phases)));
+    }
+  }
+  return result;
+}
+
+void convert_stamps(const BlockConversion& conversion) {
+  for (int64_t slot = 0; slot < conversion.slots; ++slot) {
+    const uint64_t value = stamp_at(conversion.source, slot) ^
+        salt(static_cast<size_t>(conversion.from)) ^
+        salt(static_cast<size_t>(conversion.to));
+    std::memcpy(conversion.target + slot * 8, &value, sizeof(value));
+  }
+}
+
+} // namespace
+
 Shadow::Shadow(Options options)
     : options_(std::move(options)),
       pool_(std::make_unique<BlockPool>(
-          std::vector<Bytes>(options_.retentions.size(), Bytes(kImage)),
+          kinds_of(options_.rules),
           options_.budget)) {
   for (Side& side : sides_) {
-    side.chains = std::make_unique<Chains>(*pool_, options_.retentions);
+    side.chains =
+        std::make_unique<Chains>(*pool_, options_.rules, convert_stamps);
   }
 }
 
@@ -59,6 +102,12 @@ void Shadow::run(const Operation& operation) {
     reorder(side, operation);
   } else if (operation.verb == Verb::kMove) {
     move(side, sides_[&side == &sides_[0] ? 1 : 0], operation);
+  } else if (operation.verb == Verb::kFilter) {
+    filter(side, operation);
+  } else if (!full && operation.verb == Verb::kCopy) {
+    copy(side, sides_[&side == &sides_[0] ? 1 : 0], operation);
+  } else if (!full && operation.verb == Verb::kCapture) {
+    capture(side, operation);
   }
   if (++operations_ % options_.verify_every == 0) {
     verify();
@@ -81,12 +130,32 @@ void Shadow::add(Side& side) {
   side.rows.push_back(
       {.id = side.chains->add(),
        .stamps = {},
-       .sealed = {},
-       .released = std::vector<std::vector<bool>>(options_.retentions.size())});
+       .sealed = std::vector<std::vector<bool>>(options_.rules.size()),
+       .released = std::vector<std::vector<bool>>(options_.rules.size()),
+       .phases = std::vector<size_t>(options_.rules.size())});
 }
 
-bool Shadow::fits(int64_t blocks) const {
-  return Bytes(blocks * kImage) <= pool_->budget() - pool_->live_bytes();
+bool Shadow::fits(int64_t bytes) const {
+  return Bytes(bytes) <= pool_->budget() - pool_->live_bytes();
+}
+
+bool Shadow::has_phases() const {
+  return std::any_of(
+      options_.rules.begin(), options_.rules.end(), [](const GroupRule& rule) {
+        return !rule.starts.empty();
+      });
+}
+
+int64_t Shadow::tail_bytes(const Row& row) const {
+  int64_t bytes = 0;
+  for (size_t group = 0; group < row.phases.size(); ++group) {
+    if (std::ssize(row.stamps) % kBlockTokens != 0 &&
+        !row.sealed[group].back()) {
+      bytes += image_bytes(
+          row.phases[group], options_.rules[group].starts.size() + 1);
+    }
+  }
+  return bytes;
 }
 
 void Shadow::expect_refused(
@@ -102,10 +171,8 @@ void Shadow::expect_refused(
 
 void Shadow::fork(Side& side, const Operation& operation) {
   Row copy = side.rows[operation.b % side.rows.size()];
-  const bool tail =
-      std::ssize(copy.stamps) % kBlockTokens != 0 && !copy.sealed.back();
   const std::string before = dump();
-  if (!fits(tail ? std::ssize(options_.retentions) : 0)) {
+  if (!fits(tail_bytes(copy))) {
     expect_refused(ErrorCode::kOutOfBudget, before, code_of([&] {
                      side.chains->fork(copy.id);
                    }));
@@ -118,11 +185,14 @@ void Shadow::fork(Side& side, const Operation& operation) {
 int64_t Shadow::floor_of(const Row& row) const {
   int64_t result = 0;
   for (size_t group = 0; group < row.released.size(); ++group) {
+    if (row.phases[group] > 0) {
+      result = std::max(
+          result, options_.rules[group].starts[row.phases[group] - 1].get());
+    }
     for (int64_t b = std::ssize(row.released[group]) - 1; b >= 0; --b) {
       if (row.released[group][static_cast<size_t>(b)]) {
         result = std::max(
-            result,
-            (b + 1) * kBlockTokens + options_.retentions[group].window - 1);
+            result, (b + 1) * kBlockTokens + options_.rules[group].window - 1);
         break;
       }
     }
@@ -149,9 +219,10 @@ void Shadow::trim(Side& side, const Operation& operation) {
   }
   call();
   row.stamps.resize(static_cast<size_t>(to));
-  row.sealed.resize(static_cast<size_t>(blocks_for(to)));
-  for (auto& released : row.released) {
-    released.resize(static_cast<size_t>(blocks_for(to)));
+  for (size_t group = 0; group < row.released.size(); ++group) {
+    row.sealed[group].resize(static_cast<size_t>(blocks_for(to)));
+    row.released[group].resize(static_cast<size_t>(blocks_for(to)));
+    row.phases[group] = to == 0 ? 0 : row.phases[group];
   }
 }
 
@@ -194,6 +265,69 @@ void Shadow::move(Side& from, Side& to, const Operation& operation) {
     moved[i].id = names[i];
     to.rows.push_back(std::move(moved[i]));
   }
+}
+
+void Shadow::filter(Side& side, const Operation& operation) {
+  if (operation.c % 4 != 0) {
+    return; // it thins the rows out
+  }
+  std::vector<RowId> keep;
+  std::vector<Row> kept;
+  for (Row& row : side.rows) {
+    if ((operation.b >> keep.size() & 3) != 0) {
+      keep.push_back(row.id);
+      kept.push_back(std::move(row));
+    } else {
+      gone_.push_back(row.id);
+    }
+  }
+  std::reverse(keep.begin(), keep.end());
+  std::reverse(kept.begin(), kept.end());
+  side.chains->filter(keep);
+  side.rows = std::move(kept);
+}
+
+void Shadow::copy(Side& from, Side& to, const Operation& operation) {
+  const Row& first = from.rows[operation.b % from.rows.size()];
+  const Row& second = from.rows[operation.c % from.rows.size()];
+  std::vector<RowId> ids{first.id};
+  int64_t bytes = tail_bytes(first);
+  if (!(second.id == first.id)) {
+    ids.push_back(second.id);
+    bytes += tail_bytes(second);
+  }
+  const std::string before = dump();
+  if (!fits(bytes)) {
+    expect_refused(ErrorCode::kOutOfBudget, before, code_of([&] {
+                     to.chains->copy(*from.chains, ids);
+                   }));
+    return;
+  }
+  const std::vector<RowId> names = to.chains->copy(*from.chains, ids);
+  for (size_t i = 0; i < names.size(); ++i) {
+    to.rows.push_back(i == 0 ? first : second);
+    to.rows.back().id = names[i];
+  }
+}
+
+void Shadow::capture(Side& side, const Operation& operation) {
+  Row row = side.rows[operation.b % side.rows.size()];
+  const std::string before = dump();
+  if (!fits(tail_bytes(row))) {
+    expect_refused(ErrorCode::kOutOfBudget, before, code_of([&] {
+                     side.chains->capture(row.id);
+                   }));
+    return;
+  }
+  // The value costs its tail while it lives, the row added from it nothing.
+  const CapturedRow captured = side.chains->capture(row.id);
+  const Bytes live = pool_->live_bytes();
+  row.id = side.chains->add(captured);
+  require(pool_->live_bytes() == live, "a captured row to be shared");
+  for (auto& sealed : row.sealed) {
+    sealed.assign(sealed.size(), true);
+  }
+  side.rows.push_back(std::move(row));
 }
 
 } // namespace holdfast::shadow

@@ -3,7 +3,8 @@
 // Runs a script of row operations on Chains and on a plain model of them (a
 // std::vector of stamps a row), and compares everything after each operation.
 // A difference throws std::runtime_error. The model shares no arithmetic with
-// the code under test: it marks single blocks as released and sealed.
+// the code under test: it marks single blocks as released and sealed. A slot's
+// stamp says its group and its phase too.
 
 #pragma once
 
@@ -29,6 +30,9 @@ enum class Verb {
   kRemove,
   kReorder,
   kMove, // some rows to the other batch
+  kFilter, // some rows, in another order
+  kCopy, // some rows, to the other batch
+  kCapture, // as a value, which is added again
   kCount
 };
 
@@ -43,9 +47,11 @@ std::ostream& operator<<(std::ostream& out, const Operation& operation);
 
 /// One of each kind of retention.
 std::vector<GroupRule> all_retentions();
+/// Rows that change their precision, once, twice and not at all.
+std::vector<GroupRule> all_phases();
 
 struct Options {
-  std::vector<GroupRule> retentions = all_retentions();
+  std::vector<GroupRule> rules = all_retentions();
   Bytes budget = kUnlimitedBytes;
   /// Compare everything after every so many operations.
   int64_t verify_every = 1;
@@ -72,8 +78,9 @@ class Shadow {
   struct Row {
     RowId id;
     std::vector<uint64_t> stamps; // [position], committed
-    std::vector<bool> sealed; // [block]
+    std::vector<std::vector<bool>> sealed; // [group][block]
     std::vector<std::vector<bool>> released; // [group][block]
+    std::vector<size_t> phases; // [group]
   };
   struct Side {
     std::unique_ptr<Chains> chains;
@@ -92,6 +99,9 @@ class Shadow {
   void remove(Side& side, const Operation& operation);
   void reorder(Side& side, const Operation& operation);
   void move(Side& from, Side& to, const Operation& operation);
+  void filter(Side& side, const Operation& operation);
+  void copy(Side& from, Side& to, const Operation& operation);
+  void capture(Side& side, const Operation& operation);
 
   std::vector<Draft> drafts(const Side& side, const Operation& operation);
   void check_plan(const Side& side, const std::vector<Draft>&, const StepPlan&)
@@ -100,13 +110,20 @@ class Shadow {
   void
   end_step(Side& side, Transaction step, const std::vector<Draft>&, uint32_t);
   void settle(Row& row, const std::vector<uint64_t>& accepted) const;
-  int64_t blocks_needed(const Side& side, const std::vector<Draft>&) const;
+  int64_t bytes_needed(const Side& side, const std::vector<Draft>&) const;
+  /// Positions to the next start of a phase of any group.
+  int64_t room_of(const Row& row) const;
+  bool has_phases() const;
+  /// Says that what is due of a row was converted.
+  void convert(Row& row) const;
+  /// The images of open tails.
+  int64_t tail_bytes(const Row& row) const;
   int64_t floor_of(const Row& row) const;
   void verify_row(const Side& side, const Row& row) const;
   /// Everything that a refused call must leave as it was.
   std::string dump() const;
   void expect_refused(ErrorCode code, const std::string& before, ErrorCode got);
-  bool fits(int64_t blocks) const;
+  bool fits(int64_t bytes) const;
 
   Options options_;
   std::unique_ptr<BlockPool> pool_;

@@ -17,7 +17,8 @@ Shadow::drafts(const Side& side, const Operation& operation) {
   for (size_t row = 0; row < side.rows.size(); ++row) {
     if (random() % 3 != 0 || row + 1 == side.rows.size()) {
       // Decode, draft, chunk.
-      const int64_t limit = std::array{1, 7, 200}[random() % 3];
+      const int64_t limit = std::min<int64_t>(
+          room_of(side.rows[row]), std::array{1, 7, 200}[random() % 3]);
       const auto count = static_cast<int64_t>(1 + random() % limit);
       result.push_back({.row = row, .count = count, .stamps = {}});
     }
@@ -26,17 +27,45 @@ Shadow::drafts(const Side& side, const Operation& operation) {
   return result;
 }
 
-int64_t Shadow::blocks_needed(
-    const Side& side,
-    const std::vector<Draft>& drafts) const {
-  int64_t blocks = 0;
+int64_t
+Shadow::bytes_needed(const Side& side, const std::vector<Draft>& drafts) const {
+  int64_t bytes = 0;
   for (const Draft& draft : drafts) {
     const Row& row = side.rows[draft.row];
     const int64_t size = std::ssize(row.stamps);
-    blocks += blocks_for(size + draft.count) - blocks_for(size);
-    blocks += size % kBlockTokens != 0 && row.sealed.back();
+    for (const auto& sealed : row.sealed) {
+      bytes += kImage *
+          (blocks_for(size + draft.count) - blocks_for(size) +
+           (size % kBlockTokens != 0 && sealed.back()));
+    }
   }
-  return blocks * std::ssize(options_.retentions);
+  return bytes;
+}
+
+int64_t Shadow::room_of(const Row& row) const {
+  int64_t room = 1 << 20;
+  for (const GroupRule& rule : options_.rules) {
+    for (const Position start : rule.starts) {
+      const int64_t left = start.get() - std::ssize(row.stamps);
+      room = left > 0 ? std::min(room, left) : room;
+    }
+  }
+  return room;
+}
+
+void Shadow::convert(Row& row) const {
+  for (size_t group = 0; group < row.phases.size(); ++group) {
+    size_t due = 0;
+    for (const Position start : options_.rules[group].starts) {
+      due += start.get() <= std::ssize(row.stamps);
+    }
+    if (due != row.phases[group]) {
+      row.phases[group] = due;
+      if (std::ssize(row.stamps) % kBlockTokens != 0) {
+        row.sealed[group].back() = false; // encoded into one of its own
+      }
+    }
+  }
 }
 
 void Shadow::step(Side& side, const Operation& operation) {
@@ -45,10 +74,13 @@ void Shadow::step(Side& side, const Operation& operation) {
   for (const Draft& draft : rows) {
     appends.push_back({side.rows[draft.row].id, draft.count});
   }
-  const int64_t needed = blocks_needed(side, rows);
+  // What a conversion needs depends on who shares; the budget holds it to it.
+  const int64_t needed = has_phases() ? side.chains->bytes_needed(appends).get()
+                                      : bytes_needed(side, rows);
   require(
-      side.chains->bytes_needed(appends) == Bytes(needed * kImage),
+      side.chains->bytes_needed(appends) == Bytes(needed),
       "the bytes that the model needs");
+  const Bytes live = pool_->live_bytes();
   if (!fits(needed)) {
     const std::string before = dump();
     expect_refused(ErrorCode::kOutOfBudget, before, code_of([&] {
@@ -57,6 +89,12 @@ void Shadow::step(Side& side, const Operation& operation) {
     return;
   }
   Transaction step = side.chains->begin(appends);
+  require(
+      pool_->live_bytes() - live <= Bytes(needed),
+      "no more bytes than were said");
+  for (const Draft& draft : rows) {
+    convert(side.rows[draft.row]);
+  }
   require(
       code_of([&] { (void)side.chains->begin(appends); }) ==
           ErrorCode::kInvalidArgument,
@@ -98,7 +136,11 @@ void Shadow::check_plan(
       require(
           std::ssize(images) == blocks_for(size + drafts[i].count),
           "an image a block");
-      const GroupRule& retention = options_.retentions[group];
+      const GroupRule& retention = options_.rules[group];
+      require(
+          plan.groups[group][i].phase ==
+              static_cast<int64_t>(row.phases[group]),
+          "the phase of each row");
       for (int64_t p = 0; p < size; ++p) {
         const bool seen = retention.window == 0 ||
             p > size - retention.window || p < retention.sinks;
@@ -107,7 +149,10 @@ void Shadow::check_plan(
         require(
             !image ||
                 stamp_at(image, p) ==
-                    mixed(row.stamps[static_cast<size_t>(p)], group),
+                    mixed(
+                        row.stamps[static_cast<size_t>(p)],
+                        group,
+                        row.phases[group]),
             "the row's own stamps in the plan");
       }
     }
@@ -123,7 +168,10 @@ void Shadow::write(const StepPlan& plan, std::vector<Draft>& drafts) {
       const int64_t p = plan.rows[i].start + n;
       drafts[i].stamps.push_back(random_());
       for (size_t group = 0; group < plan.groups.size(); ++group) {
-        const uint64_t value = mixed(drafts[i].stamps.back(), group);
+        const uint64_t value = mixed(
+            drafts[i].stamps.back(),
+            group,
+            static_cast<size_t>(plan.groups[group][i].phase));
         std::byte* image =
             plan.groups[group][i].images[static_cast<size_t>(p / kBlockTokens)];
         std::memcpy(image + p % kBlockTokens * 8, &value, sizeof(value));
@@ -180,23 +228,25 @@ void Shadow::settle(Row& row, const std::vector<uint64_t>& accepted) const {
   if (accepted.empty()) {
     return;
   }
-  if (std::ssize(row.stamps) % kBlockTokens != 0) {
-    row.sealed.back() = false; // copied if it was sealed
-  }
+  const bool within = std::ssize(row.stamps) % kBlockTokens != 0;
   row.stamps.insert(row.stamps.end(), accepted.begin(), accepted.end());
   const int64_t size = std::ssize(row.stamps);
-  row.sealed.resize(static_cast<size_t>(blocks_for(size)));
-  for (int64_t b = 0; b < blocks_for(size); ++b) {
-    const int64_t last = b * kBlockTokens + kBlockTokens - 1;
-    if (last < size) {
-      row.sealed[static_cast<size_t>(b)] = true;
+  for (size_t group = 0; group < row.released.size(); ++group) {
+    const GroupRule& rule = options_.rules[group];
+    auto& released = row.released[group];
+    auto& sealed = row.sealed[group];
+    if (within) {
+      sealed.back() = false; // copied if it was sealed
     }
-    for (size_t group = 0; group < row.released.size(); ++group) {
-      const GroupRule& retention = options_.retentions[group];
-      auto& released = row.released[group];
-      released.resize(static_cast<size_t>(blocks_for(size)));
-      if (retention.window > 0 && last < size - retention.window &&
-          b * kBlockTokens >= retention.sinks) {
+    released.resize(static_cast<size_t>(blocks_for(size)));
+    sealed.resize(static_cast<size_t>(blocks_for(size)));
+    for (int64_t b = 0; b < blocks_for(size); ++b) {
+      const int64_t last = b * kBlockTokens + kBlockTokens - 1;
+      if (last < size) {
+        sealed[static_cast<size_t>(b)] = true;
+      }
+      if (rule.window > 0 && last < size - rule.window &&
+          b * kBlockTokens >= rule.sinks) {
         released[static_cast<size_t>(b)] = true;
       }
     }

@@ -53,7 +53,11 @@ void Shadow::verify_row(const Side& side, const Row& row) const {
   for (size_t group = 0; group < row.released.size(); ++group) {
     const auto blocks =
         side.chains->blocks(row.id, static_cast<int64_t>(group));
-    require(blocks.size() == row.sealed.size(), "the number of blocks");
+    require(blocks.size() == row.sealed[group].size(), "the number of blocks");
+    require(
+        chain.phase(static_cast<int64_t>(group)) ==
+            static_cast<int64_t>(row.phases[group]),
+        "the model's phases");
     for (size_t b = 0; b < blocks.size(); ++b) {
       require(
           static_cast<bool>(blocks[b]) == !row.released[group][b],
@@ -61,12 +65,20 @@ void Shadow::verify_row(const Side& side, const Row& row) const {
       if (!blocks[b]) {
         continue;
       }
-      require(blocks[b].sealed() == row.sealed[b], "the model's seals");
+      require(blocks[b].sealed() == row.sealed[group][b], "the model's seals");
+      require(
+          blocks[b].bytes() ==
+              Bytes(image_bytes(
+                  row.phases[group], options_.rules[group].starts.size() + 1)),
+          "images of the phase");
       const auto first = static_cast<int64_t>(b) * kBlockTokens;
       for (int64_t p = first; p < std::min(size, first + kBlockTokens); ++p) {
         require(
             stamp_at(blocks[b].image(), p) ==
-                mixed(row.stamps[static_cast<size_t>(p)], group),
+                mixed(
+                    row.stamps[static_cast<size_t>(p)],
+                    group,
+                    row.phases[group]),
             "the row's own stamps");
       }
     }

@@ -26,9 +26,19 @@ inline int64_t blocks_for(int64_t positions) {
   return positions / kBlockTokens + (positions % kBlockTokens != 0);
 }
 
+/// Phases must not be mixed up: what a conversion turns one into another with.
+inline uint64_t salt(size_t phase) {
+  return 0xbf58476d1ce4e5b9u * phase;
+}
+
 /// Groups must not be mixed up, so each stores another number.
-inline uint64_t mixed(uint64_t stamp, size_t group) {
-  return stamp ^ (0x9e3779b97f4a7c15u * (group + 1));
+inline uint64_t mixed(uint64_t stamp, size_t group, size_t phase = 0) {
+  return stamp ^ (0x9e3779b97f4a7c15u * (group + 1)) ^ salt(phase);
+}
+
+/// Dense images are larger.
+inline int64_t image_bytes(size_t phase, size_t phases) {
+  return kImage * static_cast<int64_t>(phases - phase);
 }
 
 inline uint64_t stamp_at(const std::byte* image, int64_t position) {

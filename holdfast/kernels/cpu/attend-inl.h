@@ -28,85 +28,27 @@
 namespace holdfast::cpu {
 namespace {
 
-constexpr float kNothing = -__builtin_inff();
-
-/// Raw scores of a block to scaled, capped ones, -infinity where unseen; their
-/// largest, lane by lane, joins scratch.largest.
+/// Raw scores of a block to shaped ones; their largest, lane by lane, joins
+/// scratch.largest.
 template <class Isa>
-inline void shape_scores(
-    const SplitJob& job,
-    int64_t rows,
-    const uint64_t* visible,
-    uint32_t steps,
-    float* scores) {
+inline void shape_scores(const ScorePass& pass) {
   using V = typename Isa::V;
+  const SplitJob& job = *pass.job;
   const V scale = V::set(job.scale);
-  for (int64_t r = 0; r < rows; ++r) {
-    float* s = scores + r * 64;
+  for (int64_t r = 0; r < pass.rows; ++r) {
+    float* s = pass.scores + r * 64;
     V largest = V::load(job.scratch.largest + 16 * r);
     for (int i = 0; i < 4; ++i) {
-      if ((steps >> (i / 2) & 1) == 0) {
-        continue;
+      if ((pass.steps >> (i / 2) & 1) != 0) {
+        shape_score<Isa>(
+            job,
+            V::load(s + 16 * i) * scale,
+            static_cast<uint16_t>(pass.visible[r] >> (16 * i)),
+            s + 16 * i,
+            largest);
       }
-      V x = V::load(s + 16 * i) * scale;
-      if (job.softcap > 0.0f) {
-        x = tanh(x / V::set(job.softcap)) * V::set(job.softcap);
-      }
-      const auto seen = static_cast<uint16_t>(visible[r] >> (16 * i));
-      if (seen != 0xffff) {
-        x = Isa::select(seen, x, V::set(kNothing));
-      }
-      largest = V::max(x, largest);
-      x.store(s + 16 * i);
     }
     largest.store(job.scratch.largest + 16 * r);
-  }
-}
-
-/// Scores of a group to weights exp(s - max), step by step, and the rows'
-/// terms. A sum is that of the weights as the values meet them. kNarrow:
-/// weights are bf16.
-template <class Isa, bool kNarrow>
-inline void weigh_group(
-    const SplitJob& job,
-    int64_t row,
-    int64_t rows,
-    const uint64_t* visible) {
-  using V = typename Isa::V;
-  alignas(64) float sums[kGroupRows][2][16];
-  float base[kGroupRows];
-  for (int64_t r = 0; r < rows; ++r) {
-    const float max = Isa::largest(V::load(job.scratch.largest + 16 * r));
-    job.result.max[row + r] = max;
-    // A row that sees nothing of the split has weights of zero.
-    base[r] = max == kNothing ? 0.0f : max;
-    V::set(0.0f).store(sums[r][0]);
-    V::set(0.0f).store(sums[r][1]);
-  }
-  for (int64_t step = 0; step < 2 * job.block_count; ++step) {
-    const int64_t shift = step % 2 * kStepTokens;
-    fetch_step(*job.fetch);
-    if ((visible[step / 2] >> shift & 0xffffffffu) == 0) {
-      continue;
-    }
-    float* s = job.scratch.scores + step / 2 * kGroupRows * 64 + shift;
-    uint16_t* narrow = job.scratch.weights + step * kGroupRows * kStepTokens;
-    for (int64_t r = 0; r < rows; ++r) {
-      const V max = V::set(base[r]);
-      V low = exp_nonpositive(V::load(s + 64 * r) - max);
-      V high = exp_nonpositive(V::load(s + 64 * r + 16) - max);
-      if constexpr (kNarrow) {
-        Isa::narrow_weights(low, high, narrow + r * kStepTokens);
-      } else {
-        low.store(s + 64 * r);
-        high.store(s + 64 * r + 16);
-      }
-      (V::load(sums[r][0]) + low).store(sums[r][0]);
-      (V::load(sums[r][1]) + high).store(sums[r][1]);
-    }
-  }
-  for (int64_t r = 0; r < rows; ++r) {
-    job.result.sum[row + r] = (V::load(sums[r][0]) + V::load(sums[r][1])).sum();
   }
 }
 
@@ -114,13 +56,14 @@ inline void weigh_group(
 /// once a split, before its groups of rows.
 template <class Isa>
 struct KeyForm {
+  bool shapes; // scores() leaves shaped ones
   void (*prepare)(const SplitJob&);
   void (*scores)(typename Isa::Tiles&, const ScorePass&);
 };
 template <class Isa>
 struct ValueForm {
   void (*prepare)(const SplitJob&);
-  void (*weigh)(const SplitJob&, int64_t, int64_t, const uint64_t*);
+  void (*weigh)(const ValuePass&);
   void (*values)(typename Isa::Tiles&, const ValuePass&);
 };
 
@@ -132,10 +75,10 @@ inline const KeyForm<Isa>& key_form(PlaneForm form) {
   using Bf16 = TiledKeys<Isa>;
   using Codes = CodedKeys<Isa>;
   static constexpr KeyForm<Isa> forms[kPlaneForms] = {
-      {F32::prepare, F32::scores},
-      {F16::prepare, F16::scores},
-      {Bf16::prepare, Bf16::scores},
-      {Codes::prepare, Codes::scores}};
+      {false, F32::prepare, F32::scores},
+      {false, F16::prepare, F16::scores},
+      {false, Bf16::prepare, Bf16::scores},
+      {true, Codes::prepare, Codes::scores}};
   return forms[static_cast<int>(form)];
 }
 template <class Isa>
@@ -148,7 +91,7 @@ inline const ValueForm<Isa>& value_form(PlaneForm form) {
       {F32::prepare, weigh_group<Isa, F32::kNarrow>, F32::values},
       {F16::prepare, weigh_group<Isa, F16::kNarrow>, F16::values},
       {Bf16::prepare, weigh_group<Isa, Bf16::kNarrow>, Bf16::values},
-      {Codes::prepare, weigh_group<Isa, Codes::kNarrow>, Codes::values}};
+      {Codes::prepare, Codes::weigh, Codes::values}};
   return forms[static_cast<int>(form)];
 }
 
@@ -168,29 +111,31 @@ inline void attend_group(
   for (int64_t r = 0; r < rows; ++r) {
     V::set(kNothing).store(job.scratch.largest + 16 * r);
   }
-  const auto score = key_form<Isa>(job.keys->form).scores;
+  const KeyForm<Isa>& keys = key_form<Isa>(job.keys->form);
   for (int64_t b = 0; b < job.block_count; ++b) {
     if (any[b] == 0) {
       continue;
     }
     const BlockView& block = job.blocks[b];
-    const uint32_t steps = ((any[b] & 0xffffffffu) != 0 ? 1u : 0u) |
-        ((any[b] >> kStepTokens) != 0 ? 2u : 0u);
-    float* scores = job.scratch.scores + b * kGroupRows * 64;
-    score(
-        tiles,
-        {.job = &job,
-         .row = row,
-         .rows = rows,
-         .steps = steps,
-         .block = b,
-         .keys = block.keys,
-         .scores = scores});
-    shape_scores<Isa>(job, rows, block.visible + row, steps, scores);
+    const ScorePass pass{
+        .job = &job,
+        .row = row,
+        .rows = rows,
+        .steps = ((any[b] & 0xffffffffu) != 0 ? 1u : 0u) |
+            ((any[b] >> kStepTokens) != 0 ? 2u : 0u),
+        .block = b,
+        .keys = block.keys,
+        .visible = block.visible + row,
+        .scores = job.scratch.scores + b * kGroupRows * 64};
+    keys.scores(tiles, pass);
+    if (!keys.shapes) {
+      shape_scores<Isa>(pass);
+    }
   }
+  const ValuePass pass{.job = &job, .row = row, .rows = rows, .visible = any};
   const ValueForm<Isa>& values = value_form<Isa>(job.values->form);
-  values.weigh(job, row, rows, any);
-  values.values(tiles, {.job = &job, .row = row, .rows = rows, .visible = any});
+  values.weigh(pass);
+  values.values(tiles, pass);
 }
 
 template <class Isa>

@@ -3,11 +3,12 @@
 // Scores against keys that are codes. What a code stands for is exact in bf16,
 // so codes become bf16 tiles and go through the tile product, from zero for
 // each group of elements that share a scale; then, group by group,
-//   score = scale * (product + shift * sum(q)) [+ bias * sum(q)]
-// with sum(q) over the group's packed elements. Up to 16 rows, tiles are made
-// one step ahead of the products, in the first cache; more rows read a split
-// that was expanded once for all of them. Both add the same in the same order.
-// Include it in a kernel's .cpp file alone, after its Isa.
+//   score += scale * (product + shift * sum(q)) [+ bias * sum(q)]
+// with scale and bias times the scores' own scale, and sum(q) over the group's
+// packed elements. Up to 16 rows, tiles are made one step ahead of the
+// products, in the first cache; more rows read a split that was expanded once
+// for all of them. Both add the same in the same order. Include it in a
+// kernel's .cpp file alone, after its Isa.
 
 #pragma once
 
@@ -95,35 +96,51 @@ struct CodedKeys {
     return pass.job->scratch.key_tiles + pass.block * pass.job->key_width * 64;
   }
 
-  /// Adds group g's part to the scores of rows by token groups [begin, end).
-  static void
-  combine(const ScorePass& pass, int64_t g, int64_t begin, int64_t end) {
+  /// Adds group g's part to the scores of rows by token groups [kBegin, kEnd),
+  /// scaled; the last group's makes them shaped ones.
+  template <int kBegin, int kEnd>
+  static void combine(const ScorePass& pass, int64_t g) {
     const SplitJob& job = *pass.job;
     const CodedPlanes& codes = job.keys->codes;
     const int64_t groups = job.key_width / codes.group;
+    const bool last = g + 1 == groups;
+    const bool biased = codes.biases != 0;
     const float* sums = job.q_sums + pass.row * groups + g;
-    const std::byte* scales = pass.keys + codes.scales;
-    const std::byte* biases = pass.keys + codes.biases;
     const V after = V::set(codes.wide() ? kWideAfter : 1.0f);
-    for (int64_t i = begin; i < end; ++i) {
-      const V scale = load_scales<Isa>(codes, scales, g * 64 + i * 16);
-      const V bias = codes.biases != 0
-          ? load_scales<Isa>(codes, biases, g * 64 + i * 16)
-          : V::set(0.0f);
-      for (int64_t r = 0; r < pass.rows; ++r) {
-        const int64_t at = r * 64 + i * 16;
-        const float sum = sums[r * groups];
-        const V x = V::fma(
-            V::load(job.scratch.products + at),
-            after,
-            V::set(codes.shift * sum));
-        V score =
-            g == 0 ? scale * x : V::fma(scale, x, V::load(pass.scores + at));
-        if (codes.biases != 0) {
-          score = V::fma(bias, V::set(sum), score);
+    V scale[4], bias[4];
+    for (int i = kBegin; i < kEnd; ++i) {
+      const int64_t at = g * 64 + i * 16;
+      scale[i] = load_scales<Isa>(codes, pass.keys + codes.scales, at) *
+          V::set(job.scale);
+      bias[i] = biased ? load_scales<Isa>(codes, pass.keys + codes.biases, at) *
+              V::set(job.scale)
+                       : V::set(0.0f);
+    }
+    for (int64_t r = 0; r < pass.rows; ++r) {
+      const float* products = job.scratch.products + r * 64;
+      float* scores = pass.scores + r * 64;
+      const V sum = V::set(sums[r * groups]);
+      const V shift = sum * V::set(codes.shift);
+      V largest = V::load(job.scratch.largest + 16 * r);
+      for (int i = kBegin; i < kEnd; ++i) {
+        const V x = V::fma(V::load(products + 16 * i), after, shift);
+        V score = g == 0 ? scale[i] * x
+                         : V::fma(scale[i], x, V::load(scores + 16 * i));
+        if (biased) {
+          score = V::fma(bias[i], sum, score);
         }
-        score.store(pass.scores + at);
+        if (!last) {
+          score.store(scores + 16 * i);
+          continue;
+        }
+        shape_score<Isa>(
+            job,
+            score,
+            static_cast<uint16_t>(pass.visible[r] >> (16 * i)),
+            scores + 16 * i,
+            largest);
       }
+      largest.store(job.scratch.largest + 16 * r);
     }
   }
 
@@ -174,7 +191,7 @@ struct CodedKeys {
         tiles.template store_c<1>(products + 16, 256);
         tiles.template store_c<2>(products + 32, 256);
         tiles.template store_c<3>(products + 48, 256);
-        combine(pass, k / in_group, 0, 4);
+        combine<0, 4>(pass, k / in_group);
       }
     }
   }
@@ -208,7 +225,8 @@ struct CodedKeys {
         tiles.template store_c<1>(products + 16, 256);
         tiles.template store_c<2>(products + 16 * 64, 256);
         tiles.template store_c<3>(products + 16 * 64 + 16, 256);
-        combine(pass, k / in_group, 2 * step, 2 * step + 2);
+        step == 0 ? combine<0, 2>(pass, k / in_group)
+                  : combine<2, 4>(pass, k / in_group);
       }
     }
   }

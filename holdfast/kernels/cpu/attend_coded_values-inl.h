@@ -25,8 +25,6 @@ template <class Isa>
 struct CodedValues {
   using Tiles = typename Isa::Tiles;
   using V = typename Isa::V;
-  static constexpr bool kNarrow = false; // they are narrowed group by group
-
   static void prepare(const SplitJob& job) {
     if (job.rows <= 16) {
       return;
@@ -41,17 +39,39 @@ struct CodedValues {
     }
   }
 
+  /// Weights of one group for all elements become u at once; else they stay
+  /// f32, and each group makes its own.
+  static void weigh(const ValuePass& pass) {
+    const SplitJob& job = *pass.job;
+    if (job.values->codes.group < job.value_dim) {
+      weigh_group<Isa, false>(pass);
+      return;
+    }
+    Scales scales;
+    const SeenSteps steps = seen_steps(pass);
+    view_scales(job, steps, 0, scales);
+    for (int64_t r = 0; r < pass.rows; ++r) {
+      narrow_row<true>(pass, steps, scales, r);
+      fetch_step(*job.fetch);
+    }
+  }
+
   static void values(Tiles& tiles, const ValuePass& pass) {
     const SplitJob& job = *pass.job;
-    Steps steps;
-    find(pass, steps);
+    const SeenSteps steps = seen_steps(pass);
     const CodedPlanes& codes = job.values->codes;
     const int64_t group = codes.group / 16; // in tiles
+    const bool single = codes.group == job.value_dim;
     const bool one = pass.rows <= 16;
     const int64_t wide = one ? 4 : 2;
-    alignas(64) float repair[kGroupRows];
     for (int64_t g = 0; g < job.value_dim / codes.group; ++g) {
-      weigh(pass, steps, g, repair);
+      if (!single) {
+        Scales scales;
+        view_scales(job, steps, g, scales);
+        for (int64_t r = 0; r < pass.rows; ++r) {
+          narrow_row<false>(pass, steps, scales, r);
+        }
+      }
       for (int64_t n = g * group; n < (g + 1) * group;) {
         const int64_t left = (g + 1) * group - n;
         int64_t columns = left >= wide ? wide : left >= 2 ? 2 : 1;
@@ -69,31 +89,23 @@ struct CodedValues {
         }
         n += columns;
       }
-      if (codes.wide() || codes.biases != 0) {
-        mend(pass, g, repair);
+      if (mends(codes)) {
+        mend(pass, g);
       }
     }
   }
 
  private:
-  struct Step {
-    int64_t block;
-    int64_t half;
-  };
-  struct Steps {
-    int64_t count = 0;
-    Step at[kSplitSteps];
+  /// Of a group: scale * (what u needs), and scale * (shift + middle) + bias,
+  /// by seen step.
+  struct Scales {
+    alignas(64) float scale[kSplitSteps][32];
+    alignas(64) float plain[kSplitSteps][32];
   };
 
-  /// The steps that some row sees.
-  static void find(const ValuePass& pass, Steps& steps) {
-    for (int64_t b = 0; b < pass.job->block_count; ++b) {
-      for (int64_t s = 0; s < 2; ++s) {
-        if ((pass.visible[b] >> (kStepTokens * s) & 0xffffffffu) != 0) {
-          steps.at[steps.count++] = {b, s};
-        }
-      }
-    }
+  /// Whether there is a second sum.
+  static bool mends(const CodedPlanes& codes) {
+    return codes.wide() || codes.biases != 0;
   }
 
   /// 16 scales or biases of tokens from t on, zero where no token is.
@@ -113,62 +125,84 @@ struct CodedValues {
     return Isa::select(here, x, V::set(0.0f));
   }
 
-  /// The group's u of each step into the scratch, and each row's second sum.
-  static void
-  weigh(const ValuePass& pass, const Steps& steps, int64_t g, float* repair) {
-    const SplitJob& job = *pass.job;
+  static void view_scales(
+      const SplitJob& job,
+      const SeenSteps& steps,
+      int64_t g,
+      Scales& to) {
     const CodedPlanes& codes = job.values->codes;
-    const bool mends = codes.wide() || codes.biases != 0;
     const V before = V::set(codes.wide() ? kWideBefore : 1.0f);
     const V shift = V::set(codes.shift + codes.middle);
-    const V middle =
-        V::set(-codes.middle * (codes.wide() ? 1.0f / kWideBefore : 1.0f));
-    alignas(64) float sums[kGroupRows][16];
-    for (int64_t r = 0; mends && r < pass.rows; ++r) {
-      V::set(0.0f).store(sums[r]);
-    }
     for (int64_t i = 0; i < steps.count; ++i) {
-      const Step step = steps.at[i];
-      const BlockView& block = job.blocks[step.block];
-      const int64_t t = step.half * kStepTokens;
-      V scale[2], plain[2];
-      for (int j = 0; j < 2; ++j) {
-        const V s = load_written(job, block, codes.scales, g, t + 16 * j);
+      const BlockView& block = job.blocks[steps.at[i].block];
+      for (int64_t j = 0; j < 32; j += 16) {
+        const int64_t t = steps.at[i].half * kStepTokens + j;
+        const V scale = load_written(job, block, codes.scales, g, t);
         const V bias = codes.biases != 0
-            ? load_written(job, block, codes.biases, g, t + 16 * j)
+            ? load_written(job, block, codes.biases, g, t)
             : V::set(0.0f);
-        plain[j] = V::fma(s, shift, bias);
-        scale[j] = s * before;
+        (scale * before).store(to.scale[i] + j);
+        V::fma(scale, shift, bias).store(to.plain[i] + j);
       }
-      const float* w = job.scratch.scores + step.block * kGroupRows * 64 + t;
-      uint16_t* to = job.scratch.weights + i * kGroupRows * kStepTokens;
-      for (int64_t r = 0; r < pass.rows; ++r) {
-        const V low = V::load(w + r * 64);
-        const V high = V::load(w + r * 64 + 16);
-        V u = low * scale[0];
-        V v = high * scale[1];
-        Isa::narrow_weights(u, v, to + r * kStepTokens);
-        if (mends) {
-          V sum = V::fma(low, plain[0], V::load(sums[r]));
-          sum = V::fma(high, plain[1], sum);
-          V::fma(u + v, middle, sum).store(sums[r]);
-        }
-      }
-    }
-    for (int64_t r = 0; mends && r < pass.rows; ++r) {
-      repair[r] = V::load(sums[r]).sum();
     }
   }
 
+  /// A row's u of each step into the scratch, and its second sum; kExp: from
+  /// scores, with the row's terms, else from weights.
+  template <bool kExp>
+  static void narrow_row(
+      const ValuePass& pass,
+      const SeenSteps& steps,
+      const Scales& scales,
+      int64_t r) {
+    const SplitJob& job = *pass.job;
+    const CodedPlanes& codes = job.values->codes;
+    const bool mend = mends(codes);
+    const V middle =
+        V::set(-codes.middle * (codes.wide() ? 1.0f / kWideBefore : 1.0f));
+    V max = V::set(0.0f);
+    if constexpr (kExp) {
+      max = V::set(begin_row<Isa>(pass, r));
+    }
+    V sums[2] = {V::set(0.0f), V::set(0.0f)};
+    V second = V::set(0.0f);
+    for (int64_t i = 0; i < steps.count; ++i) {
+      const float* s = job.scratch.scores +
+          (steps.at[i].block * kGroupRows + r) * 64 +
+          steps.at[i].half * kStepTokens;
+      V low = V::load(s);
+      V high = V::load(s + 16);
+      if constexpr (kExp) {
+        low = exp_nonpositive(low - max);
+        high = exp_nonpositive(high - max);
+        sums[0] = sums[0] + low;
+        sums[1] = sums[1] + high;
+      }
+      V u = low * V::load(scales.scale[i]);
+      V v = high * V::load(scales.scale[i] + 16);
+      Isa::narrow_weights(
+          u, v, job.scratch.weights + (i * kGroupRows + r) * kStepTokens);
+      if (mend) {
+        second = V::fma(low, V::load(scales.plain[i]), second);
+        second = V::fma(high, V::load(scales.plain[i] + 16), second);
+        second = V::fma(u + v, middle, second);
+      }
+    }
+    if constexpr (kExp) {
+      job.result.sum[pass.row + r] = (sums[0] + sums[1]).sum();
+    }
+    job.scratch.second[r] = mend ? second.sum() : 0.0f;
+  }
+
   /// out = out * after + the row's second sum, over a group's elements.
-  static void mend(const ValuePass& pass, int64_t g, const float* repair) {
+  static void mend(const ValuePass& pass, int64_t g) {
     const SplitJob& job = *pass.job;
     const CodedPlanes& codes = job.values->codes;
     const V after = V::set(codes.wide() ? kWideAfter : 1.0f);
     for (int64_t r = 0; r < pass.rows; ++r) {
       float* out =
           job.result.out + (pass.row + r) * job.value_dim + g * codes.group;
-      const V add = V::set(repair[r]);
+      const V add = V::set(job.scratch.second[r]);
       for (int64_t d = 0; d < codes.group; d += 16) {
         V::fma(V::load(out + d), after, add).store(out + d);
       }
@@ -177,8 +211,11 @@ struct CodedValues {
 
   /// kRows row tiles by kColumns column tiles from tile n on.
   template <int kRows, int kColumns, bool kExpand>
-  static void
-  product(Tiles& tiles, const ValuePass& pass, const Steps& steps, int64_t n) {
+  static void product(
+      Tiles& tiles,
+      const ValuePass& pass,
+      const SeenSteps& steps,
+      int64_t n) {
     const SplitJob& job = *pass.job;
     const CodedPlanes& codes = job.values->codes;
     const int64_t dim = job.value_dim;

@@ -101,6 +101,7 @@ struct AttendScratch {
   // Where keys or values are codes:
   uint16_t* ring = nullptr; // [2][4] tiles
   float* products = nullptr; // [kGroupRows][64]
+  float* second = nullptr; // [kGroupRows], see attend_coded_values-inl.h
   // Where units have more than 16 rows: a split, expanded.
   uint16_t* key_tiles = nullptr; // [kSplitBlocks][key_width / 32][4] tiles
   uint16_t* value_tiles = nullptr; // [kSplitBlocks][2][value_dim / 16] tiles
@@ -127,7 +128,7 @@ struct SplitJob {
 /// Steps of a split's fetch list: a step for each row of tiles.
 constexpr int64_t
 split_steps(int64_t blocks, int64_t key_width, int64_t value_dim) {
-  return blocks * ((key_width + 31) / 32 + 2 * ((value_dim + 63) / 64) + 2);
+  return blocks * ((key_width + 31) / 32 + 2 * ((value_dim + 63) / 64) + 1);
 }
 
 /// Tokens of one row that go to neighbouring slots of one plane.

@@ -15,6 +15,7 @@
 
 #include "holdfast/kernels/cpu/attend_fetch-inl.h"
 #include "holdfast/kernels/cpu/attend_kernels.h"
+#include "holdfast/kernels/cpu/math-inl.h"
 
 namespace holdfast::cpu {
 namespace {
@@ -28,8 +29,30 @@ struct ScorePass {
   uint32_t steps; // bit i: some row sees some of the block's step i
   int64_t block; // of the split
   const std::byte* keys;
+  const uint64_t* visible; // [rows]
   float* scores;
 };
+
+constexpr float kNothing = -__builtin_inff();
+
+/// Stores a scaled score, capped, -infinity where unseen; it joins `largest`.
+template <class Isa>
+inline void shape_score(
+    const SplitJob& job,
+    typename Isa::V x,
+    uint16_t seen,
+    float* to,
+    typename Isa::V& largest) {
+  using V = typename Isa::V;
+  if (job.softcap > 0.0f) {
+    x = tanh(x / V::set(job.softcap)) * V::set(job.softcap);
+  }
+  if (seen != 0xffff) {
+    x = Isa::select(seen, x, V::set(kNothing));
+  }
+  largest = V::max(x, largest);
+  x.store(to);
+}
 
 template <class Isa>
 struct TiledKeys {

@@ -130,6 +130,7 @@ AttendScratch AttendWorker::lay_out_scratch(
       job.value_dim * 16,
       coded_keys || coded_values ? 8 * kTile : 0,
       coded_keys ? kGroupRows * kBlockTokens : 0,
+      kGroupRows,
       key_tiles * kTile,
       value_tiles * kTile};
   int64_t floats = 0;
@@ -152,8 +153,9 @@ AttendScratch AttendWorker::lay_out_scratch(
   scratch.values = next_narrow(3);
   scratch.ring = next_narrow(4);
   scratch.products = next(5);
-  scratch.key_tiles = next_narrow(6);
-  scratch.value_tiles = next_narrow(7);
+  scratch.second = next(6);
+  scratch.key_tiles = next_narrow(7);
+  scratch.value_tiles = next_narrow(8);
   return scratch;
 }
 

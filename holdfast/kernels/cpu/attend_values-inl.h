@@ -29,6 +29,72 @@ struct ValuePass {
   const uint64_t* visible; // [block] keys that any of the rows sees
 };
 
+/// The steps of 32 tokens of a split that some row of the group sees.
+struct SeenSteps {
+  struct Step {
+    int64_t block;
+    int64_t half;
+  };
+  int64_t count = 0;
+  Step at[kSplitSteps];
+};
+
+inline SeenSteps seen_steps(const ValuePass& pass) {
+  SeenSteps steps;
+  for (int64_t b = 0; b < pass.job->block_count; ++b) {
+    for (int64_t half = 0; half < 2; ++half) {
+      if ((pass.visible[b] >> (kStepTokens * half) & 0xffffffffu) != 0) {
+        steps.at[steps.count++] = {b, half};
+      }
+    }
+  }
+  return steps;
+}
+
+/// Starts a row's terms: its maximum, and what to subtract from its scores (a
+/// row that sees nothing of the split has weights of zero).
+template <class Isa>
+inline float begin_row(const ValuePass& pass, int64_t r) {
+  const float max =
+      Isa::largest(Isa::V::load(pass.job->scratch.largest + 16 * r));
+  pass.job->result.max[pass.row + r] = max;
+  return max == kNothing ? 0.0f : max;
+}
+
+/// Scores of a group to weights exp(s - max), and the rows' terms. A sum is
+/// that of the weights as the values meet them. kNarrow: weights are bf16, the
+/// i-th seen step's at scratch.weights[i]; else they take the scores' place.
+template <class Isa, bool kNarrow>
+inline void weigh_group(const ValuePass& pass) {
+  using V = typename Isa::V;
+  const SplitJob& job = *pass.job;
+  const SeenSteps steps = seen_steps(pass);
+  for (int64_t r = 0; r < pass.rows; ++r) {
+    const V max = V::set(begin_row<Isa>(pass, r));
+    V sums[2] = {V::set(0.0f), V::set(0.0f)};
+    for (int64_t i = 0; i < steps.count; ++i) {
+      float* s = job.scratch.scores +
+          (steps.at[i].block * kGroupRows + r) * 64 +
+          steps.at[i].half * kStepTokens;
+      V low = exp_nonpositive(V::load(s) - max);
+      V high = exp_nonpositive(V::load(s + 16) - max);
+      if constexpr (kNarrow) {
+        Isa::narrow_weights(
+            low,
+            high,
+            job.scratch.weights + (i * kGroupRows + r) * kStepTokens);
+      } else {
+        low.store(s);
+        high.store(s + 16);
+      }
+      sums[0] = sums[0] + low;
+      sums[1] = sums[1] + high;
+    }
+    fetch_step(*job.fetch);
+    job.result.sum[pass.row + r] = (sums[0] + sums[1]).sum();
+  }
+}
+
 /// Calls f.operator()<i>() for i below kCount <= 4.
 template <int kCount, class F>
 inline void each_tile(F f) {
@@ -57,8 +123,7 @@ struct TiledValues {
   }
 
   static void values(Tiles& tiles, const ValuePass& pass) {
-    Steps steps;
-    find(pass, steps);
+    const Steps steps = find(pass);
     const int64_t count = pass.job->value_dim / 16;
     const int64_t wide = pass.rows <= 16 ? 4 : 2;
     for (Range range{0, 0}; range.end < steps.count;) {
@@ -111,24 +176,21 @@ struct TiledValues {
     int64_t begin, end;
   };
 
-  /// The steps that some row sees.
-  static void find(const ValuePass& pass, Steps& steps) {
+  static Steps find(const ValuePass& pass) {
     const SplitJob& job = *pass.job;
-    for (int64_t b = 0; b < job.block_count; ++b) {
-      for (int64_t s = 0; s < 2; ++s) {
-        if ((pass.visible[b] >> (kStepTokens * s) & 0xffffffffu) == 0) {
-          continue;
-        }
-        const bool whole = (s + 1) * kStepTokens <= job.blocks[b].written;
-        steps.weights[steps.count] =
-            job.scratch.weights + (2 * b + s) * kGroupRows * kStepTokens;
-        steps.values[steps.count] = whole
-            ? reinterpret_cast<const uint16_t*>(job.blocks[b].values) +
-                s * job.value_dim * kStepTokens
-            : job.scratch.values;
-        ++steps.count;
-      }
+    const SeenSteps seen = seen_steps(pass);
+    Steps steps{.count = seen.count, .weights = {}, .values = {}};
+    for (int64_t i = 0; i < seen.count; ++i) {
+      const BlockView& block = job.blocks[seen.at[i].block];
+      const int64_t half = seen.at[i].half;
+      const bool whole = (half + 1) * kStepTokens <= block.written;
+      steps.weights[i] = job.scratch.weights + i * kGroupRows * kStepTokens;
+      steps.values[i] = whole
+          ? reinterpret_cast<const uint16_t*>(block.values) +
+              half * job.value_dim * kStepTokens
+          : job.scratch.values;
     }
+    return steps;
   }
 
   /// kRows row tiles by kColumns column tiles from tile n on.

@@ -1,0 +1,222 @@
+// Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
+
+#include "holdfast/models/gemma4.h"
+
+#include <cmath>
+#include <utility>
+
+#include "mlx/ops.h"
+
+#include "holdfast/models/blocks.h"
+#include "holdfast/models/gemma4_load.h"
+
+namespace holdfast {
+
+namespace {
+
+namespace mx = mlx::core;
+
+class Gemma4 : public Model {
+ public:
+  Gemma4(const WeightSource& source, Runtime runtime)
+      : config_(source.config()),
+        shape_(gemma4_shape(source.settings(), config_)),
+        runtime_(std::move(runtime)) {
+    const auto eps = static_cast<float>(config_.norm_eps);
+    const auto matrix = [&](const char* name, int64_t n, int64_t k) {
+      return std::make_shared<const cpu::Weight>(source.matrix(name, n, k));
+    };
+    table_ = matrix("embed_tokens.weight", config_.vocab, config_.hidden);
+    if (shape_.extra > 0) {
+      const int64_t width = config_.layers * shape_.extra;
+      extra_table_ =
+          matrix("embed_tokens_per_layer.weight", shape_.extra_vocab, width);
+      extra_projection_ = load_linear(
+          source,
+          {{"per_layer_model_projection.weight", width}},
+          {.k = config_.hidden});
+      extra_norm_ = std::make_shared<const std::vector<float>>(
+          source.vector("per_layer_projection_norm.weight", shape_.extra));
+    }
+    for (int64_t i = 0; i < config_.layers; ++i) {
+      layers_.push_back(load_gemma4_layer(source, shape_, i));
+    }
+    output_ = std::make_shared<const cpu::LinearLayer>(cpu::LinearLayer{
+        .weights =
+            {shape_.tied
+                 ? table_
+                 : matrix("lm_head.weight", config_.vocab, config_.hidden)},
+        .norm = source.vector("norm.weight", config_.hidden),
+        .post_norm = {},
+        .eps = eps});
+  }
+
+  const ModelConfig& config() const override {
+    return config_;
+  }
+
+  std::vector<LayerSpec> layers() const override {
+    std::vector<LayerSpec> specs;
+    for (const Gemma4LayerShape& layer : shape_.layers) {
+      specs.emplace_back(AttentionSpec{
+          .query_heads = config_.query_heads,
+          .kv_heads = layer.kv_heads,
+          .key_dim = layer.head_dim,
+          .value_dim = layer.head_dim,
+          .scale = 1.0f, // norms of queries and keys take its place
+          .visibility = {.window = layer.sliding ? config_.window : 0},
+          .donor = layer.donor});
+    }
+    return specs;
+  }
+
+  Bytes weight_bytes() const override {
+    Bytes total = table_->bytes();
+    total += shape_.tied ? Bytes(0) : holdfast::weight_bytes(*output_);
+    if (shape_.extra > 0) {
+      total += extra_table_->bytes();
+      total += holdfast::weight_bytes(*extra_projection_);
+    }
+    for (const Gemma4Layer& layer : layers_) {
+      total += holdfast::weight_bytes(layer);
+    }
+    return total;
+  }
+
+  std::optional<mx::array> forward(
+      Step& step,
+      std::span<const int32_t> tokens,
+      std::span<const int32_t> outputs) const override {
+    const cpu::Place place{runtime_, step.stream()};
+    auto x = embed_tokens(
+        table_,
+        tokens,
+        std::sqrt(static_cast<float>(config_.hidden)),
+        step,
+        place);
+    const std::optional<mx::array> extra = extra_inputs(x, tokens, step, place);
+    // Layers with donors store nothing: without outputs they need not run.
+    const int64_t layers = outputs.empty() ? shape_.stored : config_.layers;
+    for (int64_t i = 0; i < layers; ++i) {
+      if (i > 0) {
+        evaluate_long_chunk(step, x);
+      }
+      x = run_layer(i, x, extra, step, place);
+    }
+    if (outputs.empty()) {
+      return std::nullopt;
+    }
+    const auto logits =
+        cpu::linear(output_, take_rows(x, outputs, place), std::nullopt, place);
+    if (shape_.softcap == 0.0f) {
+      return logits;
+    }
+    const mx::array cap(shape_.softcap);
+    const auto s = place.stream;
+    return mx::multiply(
+        cpu::activate(
+            cpu::Activation::kTanh, mx::divide(logits, cap, s), place),
+        cap,
+        s);
+  }
+
+ private:
+  /// [T, layers, extra]: what each layer adds of the token itself, from its own
+  /// table and from the first embedding.
+  std::optional<mx::array> extra_inputs(
+      const mx::array& x,
+      std::span<const int32_t> tokens,
+      const Step& step,
+      const cpu::Place& place) const {
+    if (shape_.extra == 0) {
+      return std::nullopt;
+    }
+    const auto s = place.stream;
+    const auto width = static_cast<float>(shape_.extra);
+    const mx::Shape shape{
+        x.shape(0),
+        static_cast<int>(config_.layers),
+        static_cast<int>(shape_.extra)};
+    const auto own =
+        embed_tokens(extra_table_, tokens, std::sqrt(width), step, place);
+    auto projected = cpu::linear(extra_projection_, x, std::nullopt, place);
+    projected = mx::multiply(
+        projected,
+        mx::array(1.0f / std::sqrt(static_cast<float>(config_.hidden))),
+        s);
+    projected = cpu::normalise(
+        extra_norm_,
+        static_cast<float>(config_.norm_eps),
+        mx::reshape(projected, shape, s),
+        place);
+    return mx::multiply(
+        mx::add(projected, mx::reshape(own, shape, s), s),
+        mx::array(std::sqrt(0.5f)),
+        s);
+  }
+
+  mx::array run_layer(
+      int64_t index,
+      const mx::array& x,
+      const std::optional<mx::array>& extra,
+      Step& step,
+      const cpu::Place& place) const {
+    const Gemma4Layer& layer = layers_[static_cast<size_t>(index)];
+    const auto s = place.stream;
+    const auto read = attend(index, x, step, place);
+    const auto flat =
+        mx::reshape(read, {x.shape(0), static_cast<int>(layer.output->k())}, s);
+    const auto h = cpu::linear(layer.output, flat, x, place);
+    const auto gated = cpu::linear(layer.gate_up, h, std::nullopt, place);
+    auto y = cpu::linear(layer.down, gated, h, place);
+    if (extra) {
+      const auto i = static_cast<int>(index);
+      const auto mine = mx::reshape(
+          mx::slice(*extra, {0, i, 0}, {x.shape(0), i + 1, extra->shape(2)}, s),
+          {x.shape(0), extra->shape(2)},
+          s);
+      const auto gate = cpu::activate(
+          cpu::Activation::kGeluTanh,
+          cpu::linear(layer.extra_gate, y, std::nullopt, place),
+          place);
+      y = cpu::linear(
+          layer.extra_output, mx::multiply(gate, mine, s), y, place);
+    }
+    return layer.scalar == 1.0f ? y
+                                : mx::multiply(y, mx::array(layer.scalar), s);
+  }
+
+  mx::array
+  attend(int64_t index, const mx::array& x, Step& step, const cpu::Place& place)
+      const {
+    const Gemma4Layer& layer = layers_[static_cast<size_t>(index)];
+    const auto qkv = cpu::linear(layer.qkv, x, std::nullopt, place);
+    if (shape_.layers[static_cast<size_t>(index)].donor) {
+      return step.attend_donor(
+          LayerIndex(index),
+          cpu::split_queries(layer.heads, qkv, step.positions(), place));
+    }
+    const auto [q, k, v] =
+        cpu::split_heads(layer.heads, qkv, step.positions(), place);
+    return step.attend(LayerIndex(index), q, k, v);
+  }
+
+  const ModelConfig config_;
+  const Gemma4Shape shape_;
+  const Runtime runtime_;
+  std::shared_ptr<const cpu::Weight> table_;
+  std::shared_ptr<const cpu::Weight> extra_table_;
+  LinearPtr extra_projection_;
+  std::shared_ptr<const std::vector<float>> extra_norm_;
+  std::vector<Gemma4Layer> layers_;
+  LinearPtr output_;
+};
+
+} // namespace
+
+std::unique_ptr<Model>
+make_gemma4(const WeightSource& source, Runtime runtime) {
+  return std::make_unique<Gemma4>(source, std::move(runtime));
+}
+
+} // namespace holdfast
