@@ -6,40 +6,36 @@
 
 #include "holdfast/base/bits.h"
 #include "holdfast/codec/affine_group.h"
+#include "holdfast/codec/lanes-inl.h"
 #include "holdfast/codec/round_loops-inl.h"
 
 namespace holdfast {
 namespace {
 
-inline constexpr int64_t kRangeLanes = 16;
-
-/// Smallest and largest element, in lanes, so that compilers do several at
-/// once.
+/// Smallest and largest element.
 struct Range {
   float low;
   float high;
 };
 
 inline Range range_of(const float* values, int64_t count) {
-  float low[kRangeLanes];
-  float high[kRangeLanes];
-  for (int64_t i = 0; i < kRangeLanes; ++i) {
-    low[i] = __builtin_inff();
-    high[i] = -__builtin_inff();
+  FloatLanes low = FloatLanes{} + __builtin_inff();
+  FloatLanes high = -low;
+  for (int64_t first = 0; first < count; first += kLanes) {
+    FloatLanes x;
+    load(values + first, x);
+    low = x < low ? x : low;
+    high = x > high ? x : high;
   }
-  for (int64_t first = 0; first < count; first += kRangeLanes) {
-    for (int64_t i = 0; i < kRangeLanes; ++i) {
-      const float x = values[first + i];
-      low[i] = x < low[i] ? x : low[i];
-      high[i] = x > high[i] ? x : high[i];
-    }
-  }
-  Range range{low[0], high[0]};
-  for (int64_t i = 1; i < kRangeLanes; ++i) {
-    range.low = low[i] < range.low ? low[i] : range.low;
-    range.high = high[i] > range.high ? high[i] : range.high;
-  }
-  return range;
+  return {
+      fold_lanes(
+          low,
+          [](FloatLanes& x, const FloatLanes& other) {
+            x = other < x ? other : x;
+          }),
+      fold_lanes(high, [](FloatLanes& x, const FloatLanes& other) {
+        x = other > x ? other : x;
+      })};
 }
 
 inline AffineScale affine_encode_loop(

@@ -8,6 +8,7 @@
 #include <bit>
 #include <cstdint>
 
+#include "holdfast/codec/lanes-inl.h"
 #include "holdfast/codec/rotation_layout.h"
 
 namespace holdfast {
@@ -34,18 +35,53 @@ inline void flip_signs(float* x, int64_t width, int pass) {
   }
 }
 
-/// Stages of pairs 1, 2, 4 and 8 apart on 16 elements: (a + b, a - b).
-inline void stages_within_16(float* x) {
-  for (int64_t apart = 1; apart < 16; apart *= 2) {
-    float out[16];
-    for (int64_t i = 0; i < 16; ++i) {
-      const float other = x[i ^ apart];
-      out[i] = (i & apart) == 0 ? x[i] + other : other - x[i];
-    }
-    for (int64_t i = 0; i < 16; ++i) {
-      x[i] = out[i];
-    }
-  }
+/// One stage within 16 elements: (a + b, a - b), the latter as b' = a + (-b).
+/// swapped: the same elements with those of each pair changed places.
+template <int apart>
+inline void stage_within_16(FloatLanes& x, const FloatLanes& swapped) {
+  constexpr uint32_t m = 0x80000000u;
+  constexpr auto flip = [](int i) { return (i & apart) != 0 ? m : 0u; };
+  constexpr WordLanes signs{
+      flip(0),
+      flip(1),
+      flip(2),
+      flip(3),
+      flip(4),
+      flip(5),
+      flip(6),
+      flip(7),
+      flip(8),
+      flip(9),
+      flip(10),
+      flip(11),
+      flip(12),
+      flip(13),
+      flip(14),
+      flip(15)};
+  x = swapped + (FloatLanes)((WordLanes)x ^ signs);
+}
+
+/// Stages of pairs 1, 2, 4 and 8 apart.
+inline void stages_within_16(float* elements) {
+  FloatLanes x;
+  load(elements, x);
+  stage_within_16<1>(
+      x,
+      __builtin_shufflevector(
+          x, x, 1, 0, 3, 2, 5, 4, 7, 6, 9, 8, 11, 10, 13, 12, 15, 14));
+  stage_within_16<2>(
+      x,
+      __builtin_shufflevector(
+          x, x, 2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13));
+  stage_within_16<4>(
+      x,
+      __builtin_shufflevector(
+          x, x, 4, 5, 6, 7, 0, 1, 2, 3, 12, 13, 14, 15, 8, 9, 10, 11));
+  stage_within_16<8>(
+      x,
+      __builtin_shufflevector(
+          x, x, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7));
+  store(x, elements);
 }
 
 /// Stages of pairs 1, 2, 4, ... apart; then one product.

@@ -13,23 +13,19 @@
 namespace holdfast {
 namespace {
 
-inline constexpr int64_t kSumLanes = 16;
-
 /// The sum of a[d] * b[d] in 16 strided lanes (element d in lane d % 16, in
 /// order), then lanes 8, 4, 2 and 1 apart.
 inline float dot(const float* a, const float* b, int64_t dim) {
-  float lanes[kSumLanes] = {};
-  for (int64_t first = 0; first < dim; first += kSumLanes) {
-    for (int64_t i = 0; i < kSumLanes; ++i) {
-      lanes[i] += a[first + i] * b[first + i];
-    }
+  FloatLanes sum{};
+  for (int64_t first = 0; first < dim; first += kLanes) {
+    FloatLanes x;
+    FloatLanes y;
+    load(a + first, x);
+    load(b + first, y);
+    sum += x * y;
   }
-  for (int64_t apart = kSumLanes / 2; apart > 0; apart /= 2) {
-    for (int64_t i = 0; i < apart; ++i) {
-      lanes[i] += lanes[i + apart];
-    }
-  }
-  return lanes[0];
+  return fold_lanes(
+      sum, [](FloatLanes& x, const FloatLanes& other) { x += other; });
 }
 
 /// Codes and levels by floor(2 u) + kTwiceMax, for u in units of the levels.
@@ -127,17 +123,17 @@ inline float encode_by_book(
 
 /// The same for 8 bits, whose largest level meets the largest element.
 inline float encode_uniform(const float* rotated, int64_t dim, uint8_t* codes) {
-  float peaks[kSumLanes] = {};
-  for (int64_t first = 0; first < dim; first += kSumLanes) {
-    for (int64_t i = 0; i < kSumLanes; ++i) {
-      const float size = __builtin_fabsf(rotated[first + i]);
-      peaks[i] = size > peaks[i] ? size : peaks[i];
-    }
+  FloatLanes peaks{};
+  for (int64_t first = 0; first < dim; first += kLanes) {
+    FloatLanes x;
+    load(rotated + first, x);
+    x = (FloatLanes)((WordLanes)x & 0x7fffffffu);
+    peaks = x > peaks ? x : peaks;
   }
-  float peak = peaks[0];
-  for (const float other : peaks) {
-    peak = other > peak ? other : peak;
-  }
+  const float peak =
+      fold_lanes(peaks, [](FloatLanes& x, const FloatLanes& other) {
+        x = other > x ? other : x;
+      });
   const float step = 127.0f / peak;
   float levels[kTurboMaxDim];
   for (int64_t d = 0; d < dim; ++d) {
