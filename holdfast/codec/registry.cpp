@@ -69,7 +69,8 @@ std::vector<const Codec*> all_codecs() {
 
 Result<const Codec*> find_codec(std::string_view name) {
   const std::string_view usual_group = "g64";
-  if (name.starts_with('q') && name.ends_with(usual_group)) {
+  if (name.starts_with('q') && name.ends_with(usual_group) &&
+      name.find('g') == name.size() - usual_group.size()) {
     name.remove_suffix(usual_group.size()); // "q8g64" is "q8"
   }
   std::string known;

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "mlx/array.h"
+#include "mlx/utils.h"
 
 #include "holdfast/base/strong.h"
 
@@ -25,8 +26,9 @@ struct AttachedArray {
   std::vector<int32_t> shape;
   std::vector<std::byte> bytes;
 
-  /// A copy as MLX's.
-  mlx::core::array array() const;
+  /// A copy as MLX's, evaluated on the stream. Throws kInvalidArgument where
+  /// the bytes are not those of the shape.
+  mlx::core::array array(mlx::core::StreamOrDevice stream = {}) const;
 };
 
 struct Attachment {
@@ -35,11 +37,14 @@ struct Attachment {
   std::map<std::string, std::string> metadata = {};
   std::vector<AttachedArray> arrays = {};
 
-  Bytes bytes() const; // of the arrays
+  Bytes bytes() const; // of the arrays, the names and the metadata
 };
 
 /// Evaluates the array and copies it, so that it pins neither a graph nor a
 /// parent.
-AttachedArray settle(std::string name, const mlx::core::array& array);
+AttachedArray settle(
+    std::string name,
+    const mlx::core::array& array,
+    mlx::core::StreamOrDevice stream = {});
 
 } // namespace holdfast

@@ -9,6 +9,16 @@
 
 namespace holdfast {
 
+Bytes bytes_beside_images(
+    std::span<const int32_t> tokens,
+    std::span<const Attachment> attachments) {
+  Bytes sum(static_cast<int64_t>(tokens.size_bytes()));
+  for (const Attachment& attachment : attachments) {
+    sum += attachment.bytes();
+  }
+  return sum;
+}
+
 Snapshot::Snapshot(Content content) {
   const int64_t committed = content.row.chain.committed().get();
   if (std::ssize(content.tokens) != committed) {
@@ -22,11 +32,7 @@ Snapshot::Snapshot(Content content) {
 }
 
 Bytes Snapshot::bytes() const {
-  Bytes sum = row().bytes();
-  for (const Attachment& attachment : attachments()) {
-    sum += attachment.bytes();
-  }
-  return sum;
+  return row().bytes() + bytes_beside_images(tokens(), attachments());
 }
 
 } // namespace holdfast

@@ -21,6 +21,11 @@
 
 namespace holdfast {
 
+/// What a snapshot takes beside its images.
+Bytes bytes_beside_images(
+    std::span<const int32_t> tokens,
+    std::span<const Attachment> attachments);
+
 class Snapshot {
  public:
   struct Content {
@@ -28,7 +33,7 @@ class Snapshot {
     std::shared_ptr<const Signature> signature;
     CapturedRow row;
     std::vector<Attachment> attachments;
-    BudgetCharge charge; // for the attachments
+    BudgetCharge charge; // for the tokens and attachments
   };
   /// Throws kInvalidArgument unless there is a token a committed position.
   explicit Snapshot(Content content);
@@ -49,8 +54,8 @@ class Snapshot {
   Position reusable_floor() const {
     return row().chain.reusable_floor();
   }
-  /// Its whole images, shared or not, and its attachments: all of it counts in
-  /// the budget of the state that made it.
+  /// Its whole images, shared or not, its tokens and attachments: all of it
+  /// counts in the budget of the state that made it.
   Bytes bytes() const;
 
  private:

@@ -65,11 +65,8 @@ Snapshot State::snapshot(
     RowId row,
     std::span<const int32_t> tokens,
     std::vector<Attachment> attachments) {
-  Bytes attached;
-  for (const Attachment& attachment : attachments) {
-    attached += attachment.bytes();
-  }
-  BudgetCharge charge = impl_->core->pool.charge(attached);
+  BudgetCharge charge =
+      impl_->core->pool.charge(bytes_beside_images(tokens, attachments));
   return Snapshot(
       {.tokens = {tokens.begin(), tokens.end()},
        .signature = impl_->core->signature,

@@ -125,7 +125,7 @@ TEST(BlockPool, PrefersTheOldestSlabSoThatYoungOnesDrain) {
   EXPECT_EQ(blocks[0].image(), oldest);
 }
 
-// B54: the check comes before the allocation, also for a single large entry.
+// The check comes before the allocation, also for a single large entry.
 TEST(BlockPool, RefusesWhatExceedsTheBudgetBeforeAnythingChanges) {
   BlockPool pool(kinds(), Bytes(10 << 20));
   const BlockRef first = pool.allocate(2);

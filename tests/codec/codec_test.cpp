@@ -158,7 +158,16 @@ TEST(CodecRegistry, FindsEachCodecByItsNameAndNoOther) {
   }
   EXPECT_EQ(ids.size(), all_codecs().size());
   EXPECT_EQ(find_codec("q4g64").value(), find_codec("q4").value());
-  for (const char* name : {"q7", "t6", "t4g64", "Q8", "q4g16", "bf16 ", ""}) {
+  for (const char* name :
+       {"q7",
+        "t6",
+        "t4g64",
+        "Q8",
+        "q4g16",
+        "q4g32g64",
+        "q4g64g64",
+        "bf16 ",
+        ""}) {
     const Status status = find_codec(name).status();
     EXPECT_EQ(status.code(), ErrorCode::kInvalidArgument) << name;
     for (const Codec* codec : all_codecs()) {

@@ -23,7 +23,7 @@ void expect_right(Player& player, int64_t row, int64_t first) {
   }
 }
 
-TEST(AttendFaults, B08AChunkLongerThanAFilledWindowSeesItsWholeWindow) {
+TEST(AttendFaults, AChunkLongerThanAFilledWindowSeesItsWholeWindow) {
   for (const Codec* codec : dense_codecs()) {
     Player player(windowed(8, codec->name().c_str()));
     player.add_row(1);
@@ -33,7 +33,7 @@ TEST(AttendFaults, B08AChunkLongerThanAFilledWindowSeesItsWholeWindow) {
   }
 }
 
-TEST(AttendFaults, B09PrefillsLongerThanTheWindowWorkAtEveryOffset) {
+TEST(AttendFaults, PrefillsLongerThanTheWindowWorkAtEveryOffset) {
   for (const int64_t window : {8, 64}) {
     for (const int64_t offset :
          {int64_t{0}, int64_t{1}, window - 1, window, 3 * window}) {
@@ -54,7 +54,7 @@ TEST(AttendFaults, B09PrefillsLongerThanTheWindowWorkAtEveryOffset) {
   }
 }
 
-TEST(AttendFaults, B10MasksHaveTheColumnsOfTheKeysTheyMeet) {
+TEST(AttendFaults, MasksHaveTheColumnsOfTheKeysTheyMeet) {
   std::mt19937 random(10);
   const auto below = [&](int64_t n) { return int64_t(random() % uint64_t(n)); };
   for (int draw = 0; draw < 10000; ++draw) {
@@ -77,7 +77,7 @@ TEST(AttendFaults, B10MasksHaveTheColumnsOfTheKeysTheyMeet) {
   }
 }
 
-TEST(AttendFaults, B10BlocksOfAChunkCoverEachOfItsQueries) {
+TEST(AttendFaults, BlocksOfAChunkCoverEachOfItsQueries) {
   std::mt19937 random(11);
   const auto below = [&](int64_t n) { return int64_t(random() % uint64_t(n)); };
   for (int draw = 0; draw < 2000; ++draw) {
@@ -95,7 +95,7 @@ TEST(AttendFaults, B10BlocksOfAChunkCoverEachOfItsQueries) {
   }
 }
 
-TEST(AttendFaults, B11TheOldestKeyGoesExactlyWhenTheWindowIsFull) {
+TEST(AttendFaults, TheOldestKeyGoesExactlyWhenTheWindowIsFull) {
   const Visibility sees{.window = 8, .sinks = 0};
   for (int64_t p = 0; p < 8; ++p) {
     EXPECT_EQ(visible_keys(sees, p, 0), lowest_bits(p + 1));
@@ -107,7 +107,7 @@ TEST(AttendFaults, B11TheOldestKeyGoesExactlyWhenTheWindowIsFull) {
   expect_right(player, 0, 0);
 }
 
-TEST(AttendFaults, B30EveryRowOfABatchWritesTheBytesItWritesAlone) {
+TEST(AttendFaults, EveryRowOfABatchWritesTheBytesItWritesAlone) {
   for (const Codec* codec : dense_codecs()) {
     AttendSetup setup = windowed(0, codec->name().c_str());
     setup.spec.kv_heads = 2;
@@ -136,7 +136,7 @@ TEST(AttendFaults, B30EveryRowOfABatchWritesTheBytesItWritesAlone) {
   }
 }
 
-TEST(AttendFaults, B93NothingIsReadOfFreshBlocksAtAnyLength) {
+TEST(AttendFaults, NothingIsReadOfFreshBlocksAtAnyLength) {
   // Fresh blocks hold NaN; one key read too many would show.
   for (const Codec* codec : dense_codecs()) {
     Player player(windowed(0, codec->name().c_str()));

@@ -200,7 +200,7 @@ TEST(Failure, InsideAConversionLeavesTheRowDenseAndUsable) {
   append_to(state, row, {&sequence, 0, 70});
   append_to(state, neighbour, {&sequence, 0, 10});
   // 70 tokens of 2 heads, keys and values, of three layers in two groups.
-  for (const int64_t call : {0, 100, 300}) {
+  for (const int64_t call : {0, 100, 300, 520}) {
     codec.fail(call, kNever);
     const std::vector<RowAppend> both{{row, 1}, {neighbour, 1}};
     EXPECT_THROW(state.begin(both), std::runtime_error);
@@ -209,7 +209,15 @@ TEST(Failure, InsideAConversionLeavesTheRowDenseAndUsable) {
     const RowId fork = state.fork_row(row);
     EXPECT_TRUE(same_bits(append_to(state, fork, {&sequence, 70, 30}), want));
     state.remove_row(fork);
+    const std::vector<int32_t> tokens(70);
+    const RowId adopted = state.adopt(state.snapshot(row, tokens));
+    EXPECT_TRUE(
+        same_bits(append_to(state, adopted, {&sequence, 70, 30}), want));
+    state.remove_row(adopted);
   }
+  // By now a block is encoded, and stays so.
+  EXPECT_EQ(state.reusable_floor(row), Position(70));
+  expect_error(ErrorCode::kUnsupported, [&] { state.trim(row, Position(69)); });
   append_to(state, neighbour, {&sequence, 10, 60});
   EXPECT_TRUE(same_bits(append_to(state, row, {&sequence, 70, 30}), want));
   EXPECT_TRUE(

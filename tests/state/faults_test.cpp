@@ -1,7 +1,7 @@
 // Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
 //
 // Faults that other state layers had and that only show where codecs, batches
-// and stored rows meet. The letters are those of the reports' list.
+// and stored rows meet.
 
 #include <algorithm>
 #include <numeric>
@@ -32,8 +32,8 @@ std::vector<int32_t> tokens(int64_t count) {
   return std::vector<int32_t>(static_cast<size_t>(count), 7);
 }
 
-// B14: an unrelated prompt after a windowed row was stored.
-TEST(Fault, B14AStoredRowIsNotTiedToWhatRunsAfterIt) {
+// An unrelated prompt after a windowed row was stored.
+TEST(Fault, AStoredRowIsNotTiedToWhatRunsAfterIt) {
   const Sequence first(200, 101);
   const Sequence cold(200, 102);
   for (const char* codec : {"bf16", "q8", "q4", "t3"}) {
@@ -49,8 +49,8 @@ TEST(Fault, B14AStoredRowIsNotTiedToWhatRunsAfterIt) {
   }
 }
 
-// B30: rows behind the first of an encoded batch.
-TEST(Fault, B30EveryRowOfAnEncodedBatchStoresWhatItStoresAlone) {
+// Rows behind the first of an encoded batch.
+TEST(Fault, EveryRowOfAnEncodedBatchStoresWhatItStoresAlone) {
   const std::vector<Sequence> all{
       Sequence(90, 103), Sequence(90, 104), Sequence(90, 105)};
   for (const char* codec : {"q8", "q2", "t4", "t2"}) {
@@ -75,8 +75,8 @@ TEST(Fault, B30EveryRowOfAnEncodedBatchStoresWhatItStoresAlone) {
   }
 }
 
-// B31: rows of several kinds meet in one batch, or are refused before anything.
-TEST(Fault, B31ADenseRowJoinsEncodedOnesAndTheBatchGoesOn) {
+// Rows of several kinds meet in one batch, or are refused before anything.
+TEST(Fault, ADenseRowJoinsEncodedOnesAndTheBatchGoesOn) {
   const Sequence a(150, 106);
   const Sequence b(150, 107);
   State state(stored("t4", "t3", 100));
@@ -98,8 +98,8 @@ TEST(Fault, B31ADenseRowJoinsEncodedOnesAndTheBatchGoesOn) {
   EXPECT_EQ(state.length(joined), Position(35));
 }
 
-// B34: a threshold counts in a batch as it does alone.
-TEST(Fault, B34AShortRowOfABatchStaysDenseUntilItsStart) {
+// A threshold counts in a batch as it does alone.
+TEST(Fault, AShortRowOfABatchStaysDenseUntilItsStart) {
   const Sequence a(80, 108);
   State state(stored("q4", "q4", 64));
   State dense(stored("bf16", "bf16"));
@@ -122,8 +122,8 @@ TEST(Fault, B34AShortRowOfABatchStaysDenseUntilItsStart) {
   EXPECT_TRUE(std::equal(after.begin(), after.end(), later.begin()));
 }
 
-// B36: layers of other kinds come back as they were.
-TEST(Fault, B36ASnapshotKeepsTheKindOfEveryLayer) {
+// Layers of other kinds come back as they were.
+TEST(Fault, ASnapshotKeepsTheKindOfEveryLayer) {
   const Sequence a(120, 109);
   StateOptions with = stored("t4", "t4");
   with.precision.layers[1] = stored("q4", "q4").precision.phases;
@@ -146,8 +146,8 @@ TEST(Fault, B36ASnapshotKeepsTheKindOfEveryLayer) {
       append_to(state, row, {&a, 100, 20})));
 }
 
-// B38: reorder, trim and selection reach encoded blocks and the open tail.
-TEST(Fault, B38RowVerbsReachSealedBlocksAndTheTail) {
+// Reorder, trim and selection reach encoded blocks and the open tail.
+TEST(Fault, RowVerbsReachSealedBlocksAndTheTail) {
   const Sequence a(150, 110);
   const Sequence b(150, 111);
   for (const char* codec : {"q4", "t3"}) {
@@ -176,8 +176,8 @@ TEST(Fault, B38RowVerbsReachSealedBlocksAndTheTail) {
   }
 }
 
-// B44: a full hit leaves the last token to compute.
-TEST(Fault, B44AStoredRowCanAlwaysComputeItsLastTokenAgain) {
+// A full hit leaves the last token to compute.
+TEST(Fault, AStoredRowCanAlwaysComputeItsLastTokenAgain) {
   const Sequence a(150, 112);
   State state(stored("q8", "q8"));
   for (const int64_t length : {1, 20, 21, 64, 65, 128, 150}) {
@@ -193,8 +193,8 @@ TEST(Fault, B44AStoredRowCanAlwaysComputeItsLastTokenAgain) {
   }
 }
 
-// B53: the cap binds what is held, whatever holds it.
-TEST(Fault, B53TheByteCapBindsRowsForksAndSnapshotsTogether) {
+// The cap binds what is held, whatever holds it.
+TEST(Fault, TheByteCapBindsRowsForksAndSnapshotsTogether) {
   const Sequence a(100, 113);
   State probe(options());
   run_alone(probe, a, {100});
@@ -222,8 +222,8 @@ TEST(Fault, B53TheByteCapBindsRowsForksAndSnapshotsTogether) {
   EXPECT_EQ(state.bytes(), Bytes(0));
 }
 
-// B63: what came before in the process decides nothing.
-TEST(Fault, B63PromptsInEveryOrderGiveTheSameBits) {
+// What came before in the process decides nothing.
+TEST(Fault, PromptsInEveryOrderGiveTheSameBits) {
   const std::vector<Sequence> all{
       Sequence(70, 114), Sequence(130, 115), Sequence(30, 116)};
   std::vector<std::vector<float>> want;
@@ -253,8 +253,8 @@ TEST(Fault, B63PromptsInEveryOrderGiveTheSameBits) {
   } while (std::next_permutation(order.begin(), order.end()));
 }
 
-// B41: what rotates and rounds is named, so that other parameters are refused.
-TEST(Fault, B41TheSignatureNamesTheRotationAndTheCodesOfACodec) {
+// What rotates and rounds is named, so that other parameters are refused.
+TEST(Fault, TheSignatureNamesTheRotationAndTheCodesOfACodec) {
   const State state(stored("t4", "q4g32"));
   const auto fields = state.signature().fields();
   const auto storage =

@@ -162,7 +162,7 @@ TEST(PaddedState, GivesEveryRowTheBitsOfTheRowAlone) {
   }
 }
 
-// B29: a longer row is cancelled during the prefill of a padded batch.
+// A longer row is cancelled during the prefill of a padded batch.
 TEST(PaddedState, GoesOnWithoutALongerRowThatLeaves) {
   const Sequence a(150, 65), b(150, 66);
   State state(options());

@@ -107,7 +107,7 @@ TEST(StateRows, OfStrangersAreRefused) {
   EXPECT_TRUE(state.rows().empty());
 }
 
-// B21: the longest row of a ragged batch leaves first.
+// The longest row of a ragged batch leaves first.
 TEST(StateRows, AreUntouchedWhenTheLongestLeaves) {
   for (const char* codec : {"bf16", "f32"}) {
     const Sequence longest(150, 46);
@@ -134,7 +134,7 @@ TEST(StateRows, AreUntouchedWhenTheLongestLeaves) {
   }
 }
 
-// B27: rows that were filled alone keep their own next positions.
+// Rows that were filled alone keep their own next positions.
 TEST(StateRows, KeepTheirOwnPositionsWhenMerged) {
   const Sequence a(40, 48);
   State state(options());
@@ -151,7 +151,7 @@ TEST(StateRows, KeepTheirOwnPositionsWhenMerged) {
   EXPECT_EQ(positions.data<int32_t>()[1], 25);
 }
 
-// B20: positions handed out before a step ends are values.
+// Positions handed out before a step ends are values.
 TEST(StateRows, NeverChangePositionsThatWereHandedOut) {
   const Sequence a(40, 49);
   State state(options());

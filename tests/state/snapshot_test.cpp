@@ -67,7 +67,7 @@ TEST(Snapshot, SurvivesWhateverHappensToItsRowAndItsState) {
   state->trim(row, Position(110));
   append_to(*state, row, {&other, 20, 40});
   state->filter(Ids{});
-  EXPECT_EQ(state->bytes(), snapshot.row().bytes()); // its images alone
+  EXPECT_EQ(state->bytes(), snapshot.bytes()); // nothing else
   state.reset();
   State later(options());
   const RowId adopted = later.adopt(copy);
@@ -81,17 +81,19 @@ TEST(Snapshot, CostsItsTailAndAdoptingItCostsNothing) {
   State state(options());
   const RowId row = state.add_row();
   append_to(state, row, {&a, 0, 128});
-  const Bytes before = state.bytes();
+  const Bytes images = state.bytes();
   const Snapshot whole = state.snapshot(row, tokens(128));
+  const Bytes before = state.bytes();
+  EXPECT_EQ(before, images + Bytes(4 * 128)); // its tokens
   const RowId adopted = state.adopt(whole);
   EXPECT_EQ(state.bytes(), before);
-  EXPECT_EQ(whole.bytes(), state.retained_bytes(row));
+  EXPECT_EQ(whole.bytes(), state.retained_bytes(row) + Bytes(4 * 128));
   state.remove_row(row);
   state.remove_row(adopted);
   EXPECT_EQ(state.bytes(), before);
 }
 
-// B51: a snapshot filed under another number of tokens than it holds.
+// A snapshot filed under another number of tokens than it holds.
 TEST(Snapshot, RefusesAnotherNumberOfTokensThanPositions) {
   const Sequence a(64, 75);
   State state(options());
@@ -226,14 +228,37 @@ TEST(Snapshot, CarriesAttachmentsThatNothingElseShares) {
   const Attachment& got = snapshot.attachments()[0];
   EXPECT_EQ(got.metadata.at("digest"), "abc");
   EXPECT_EQ(got.arrays[0].shape, (std::vector<int32_t>{2, 2}));
-  EXPECT_EQ(got.bytes(), Bytes(4 * 4 + 2 * 2)); // no parent
-  EXPECT_EQ(snapshot.bytes(), state.retained_bytes(row) + got.bytes());
+  const int64_t names = 7 + 18 + 6 + 3 + 8 + 4; // as they stand above
+  const int64_t shapes = 4 * (2 + 1);
+  EXPECT_EQ(got.bytes(), Bytes(names + shapes + 4 * 4 + 2 * 2)); // no parent
+  EXPECT_EQ(
+      snapshot.bytes(),
+      state.retained_bytes(row) + got.bytes() + Bytes(4 * 10));
   const auto back = got.arrays[0].array();
   EXPECT_EQ(back.data<float>()[0], 250.0f);
   EXPECT_EQ(back.data<float>()[3], 351.0f);
   EXPECT_EQ(got.arrays[1].array().dtype(), mx::bfloat16);
   held.reset();
   EXPECT_EQ(state.bytes(), before);
+}
+
+TEST(Snapshot, RefusesAnAttachedArrayWithOtherBytesThanItsShape) {
+  const std::vector<std::byte> eight(8);
+  const auto array = [&](std::vector<int32_t> shape, auto bytes) {
+    return AttachedArray{"a", mx::float32, std::move(shape), std::move(bytes)};
+  };
+  EXPECT_EQ(array({1, 2}, eight).array().shape(), (mx::Shape{1, 2}));
+  EXPECT_EQ(array({0, 2}, std::vector<std::byte>()).array().size(), 0u);
+  EXPECT_EQ(array({}, std::vector<std::byte>(4)).array().size(), 1u);
+  const int32_t large = 1 << 30;
+  for (const std::vector<int32_t>& shape : std::vector<std::vector<int32_t>>{
+           {}, {1}, {3}, {0}, {0, -2}, {-2}, {-1, -2}, {large, large, 16, 2}}) {
+    expect_error(
+        ErrorCode::kInvalidArgument, [&] { array(shape, eight).array(); });
+  }
+  expect_error(ErrorCode::kInvalidArgument, [&] {
+    array({2}, std::vector<std::byte>(9)).array();
+  });
 }
 
 } // namespace

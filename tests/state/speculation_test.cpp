@@ -130,7 +130,7 @@ TEST(Speculation, LeavesTheBitsOfWhatWasAccepted) {
   }
 }
 
-// B05: around the length at which the window is first exactly full, and where a
+// Around the length at which the window is first exactly full, and where a
 // block is, whole drafts are rejected, accepted and cut.
 TEST(Speculation, IsExactWhereTheWindowIsFirstFull) {
   const Sequence sequence(100, 90);
