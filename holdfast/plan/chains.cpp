@@ -130,10 +130,10 @@ Chains::new_blocks(const RowAppend& append, int64_t group) const {
   Chain after = row.chain;
   after.append(append.count);
   int64_t first = static_cast<int64_t>(blocks.size());
-  // A conversion leaves an open tail.
-  if (row.chain.due_phase(group) == row.chain.phase(group) &&
-      row.chain.sealed_end() < BlockIndex(first) && blocks.back().sealed()) {
-    --first; // the row was trimmed to within a sealed block
+  // A sealed tail was trimmed or captured; a conversion leaves it open.
+  if (row.chain.sealed_end() < BlockIndex(first) && blocks.back().sealed() &&
+      blocks.back().kind() == kind(group, row.chain.due_phase(group))) {
+    --first;
   }
   return {.first = first, .end = after.held(group).end.get()};
 }
@@ -159,6 +159,9 @@ Chains::placements(std::span<const RowAppend> appends) const {
 
 Transaction Chains::begin(std::span<const RowAppend> appends) {
   require_no_step("[chains.begin]");
+  batch_.require_appendable(appends);
+  // Rows converted first, and other threads, may drop what later rows find.
+  const std::vector<BlockRef> known = successors(appends);
   pool_.require(bytes_needed(appends));
   for (const RowAppend& append : appends) {
     convert(at(append.row));

@@ -159,6 +159,9 @@ class Chains {
   void convert(Row& row);
   BlockRef converted(const Row& row, int64_t group, int64_t block);
   void count_conversion(const Row& row, Growth& growth) const;
+  /// The images that rows which are due find converted already. Whoever counts
+  /// on them, or converts, holds them meanwhile.
+  std::vector<BlockRef> successors(std::span<const RowAppend> appends) const;
   /// Drops and seals blocks as the row's chain says.
   static void follow(Row& row) noexcept;
   void check_row(const Row& row) const;

@@ -61,8 +61,32 @@ void Chains::count_conversion(const Row& row, Growth& growth) const {
   }
 }
 
+std::vector<BlockRef>
+Chains::successors(std::span<const RowAppend> appends) const {
+  std::vector<BlockRef> result;
+  for (const RowAppend& append : appends) {
+    const Row& row = at(append.row);
+    const auto full = static_cast<size_t>(row.chain.sealed_end().get());
+    for (int64_t group = 0; row.chain.due() && group < groups(); ++group) {
+      const int64_t target = kind(group, row.chain.due_phase(group));
+      const auto& blocks = row.blocks[static_cast<size_t>(group)];
+      for (size_t b = 0; b < std::min(full, blocks.size()); ++b) {
+        if (!blocks[b] || blocks[b].kind() == target) {
+          continue;
+        }
+        if (BlockRef known = pool_.successor(blocks[b], target)) {
+          result.push_back(std::move(known));
+        }
+      }
+    }
+  }
+  return result;
+}
+
 Bytes Chains::bytes_needed(std::span<const RowAppend> appends) const {
   batch_.require_appendable(appends);
+  // Held here as in begin, they are shared: no row that drops one frees it.
+  const std::vector<BlockRef> known = successors(appends);
   Growth growth;
   for (const RowAppend& append : appends) {
     count_conversion(at(append.row), growth);
@@ -111,6 +135,7 @@ void Chains::convert(Row& row) {
     for (size_t b = 0; b < blocks.size(); ++b) {
       if (blocks[b] && blocks[b].kind() != target) {
         blocks[b] = converted(row, group, static_cast<int64_t>(b));
+        row.chain.begin_due_phase(group);
       }
     }
     row.chain.enter_due_phase(group);

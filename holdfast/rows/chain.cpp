@@ -33,7 +33,7 @@ Chain::Chain(const std::vector<GroupRule>& groups, int64_t block_tokens)
           "others");
       before = start;
     }
-    groups_.push_back({rule, BlockIndex(0), 0});
+    groups_.push_back({rule, BlockIndex(0), 0, 0});
   }
 }
 
@@ -76,9 +76,9 @@ Position Chain::window_floor(const Group& group) const {
 }
 
 Position Chain::phase_floor(const Group& group) {
-  return group.phase == 0
+  return group.begun == 0
       ? Position(0)
-      : group.rule.starts[static_cast<size_t>(group.phase - 1)];
+      : group.rule.starts[static_cast<size_t>(group.begun - 1)];
 }
 
 Position Chain::reusable_floor() const {
@@ -104,11 +104,17 @@ int64_t Chain::max_append() const {
   return (next_start() - committed_).get();
 }
 
-void Chain::enter_due_phase(int64_t group) {
+void Chain::begin_due_phase(int64_t group) {
   ensure(
       written_ == committed_,
       "[chain] expected a conversion between steps, got one within a step");
-  groups_.at(static_cast<size_t>(group)).phase = due_phase(group);
+  groups_.at(static_cast<size_t>(group)).begun = due_phase(group);
+}
+
+void Chain::enter_due_phase(int64_t group) {
+  begin_due_phase(group);
+  Group& of = groups_[static_cast<size_t>(group)];
+  of.phase = of.begun;
 }
 
 void Chain::append(int64_t count) {
@@ -168,6 +174,7 @@ void Chain::trim(Position to) {
     for (Group& group : groups_) {
       group.first = BlockIndex(0);
       group.phase = 0;
+      group.begun = 0;
     }
   }
   for (const Group& group : groups_) {

@@ -81,13 +81,16 @@ class Chain {
   bool due() const;
   /// The smallest length that a trim may leave besides 0, over all groups: at
   /// which the next query still finds its whole window (0 if nothing was
-  /// released), and at least the start of the phase it is in, because a cold
-  /// run would hold less than that in the phase before.
+  /// released), and at least the start of the last phase in which it holds a
+  /// block, because a cold run would hold less than that in the phase before.
   Position reusable_floor() const;
   /// The most positions that one append may take: to the next start of a phase,
   /// over all groups, and to kMaxPositions.
   int64_t max_append() const;
 
+  /// Says that a block of the group is stored in its due phase, others perhaps
+  /// not: a conversion has begun.
+  void begin_due_phase(int64_t group);
   /// Says that the group's blocks are now stored in its due phase.
   void enter_due_phase(int64_t group);
   /// Makes place for `count` tentative positions, 1 to max_append() with those
@@ -109,6 +112,7 @@ class Chain {
     GroupRule rule;
     BlockIndex first; // below it only pinned blocks are held
     int64_t phase = 0;
+    int64_t begun = 0; // phase, or the next once a block is stored in it
   };
   BlockIndex pinned(const Group& group) const;
   /// What the window left, and what the phase needs.

@@ -108,6 +108,38 @@ TEST(PhaseBudget, CountsForEachStepWhatItsConversionsAndPlacesTake) {
   EXPECT_GT(rows.conversions, 20);
 }
 
+// A row of the second phase drops the only successor of a block that a row of
+// the first still has: it stays for that row, in either order.
+TEST(PhaseBudget, FitsThreePhasesInOneStepIntoExactlyWhatItNeeds) {
+  for (const bool later_first : {true, false}) {
+    const auto fill = [&](BlockPool& pool, Chains& chains) {
+      const RowId early = chains.add();
+      chains.begin(Appends{{early, 64}}).commit_all();
+      const RowId later = chains.fork(early);
+      chains.begin(Appends{{later, 64}}).commit_all();
+      EXPECT_EQ(chains.chain(later).phase(0), 1);
+      EXPECT_EQ(pool.live_blocks(), 3);
+      return later_first ? Appends{{later, 1}, {early, 1}}
+                         : Appends{{early, 1}, {later, 1}};
+    };
+    // The second phase is the largest: what is not counted would not fit.
+    const std::vector<Bytes> kinds{Bytes(4096), Bytes(16384), Bytes(4096)};
+    const std::vector<GroupRule> rules{
+        {.starts = {Position(64), Position(128)}}};
+    const BlockConverter convert = [](const BlockConversion&) {};
+    BlockPool wide(kinds);
+    Chains chains(wide, rules, convert);
+    const Appends appends = fill(wide, chains);
+    const Bytes room = wide.live_bytes() + chains.bytes_needed(appends);
+    BlockPool narrow(kinds, room);
+    Chains exact(narrow, rules, convert);
+    const Appends same = fill(narrow, exact);
+    ASSERT_NO_THROW(exact.begin(same).commit_all()) << later_first;
+    exact.check_invariants();
+    EXPECT_LE(narrow.peak_bytes(), room);
+  }
+}
+
 /// The most that the row's images took while it grew.
 int64_t peak_while_growing(Phased& rows, RowId row, int64_t tokens, int64_t u) {
   int64_t peak = rows.chains.retained_bytes(row).get();

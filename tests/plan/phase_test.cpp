@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <stdexcept>
 #include <vector>
 
@@ -196,6 +197,81 @@ TEST(Phase, FinishesAConversionThatWasBrokenOff) {
   rows.expect_content(row, 1000);
   rows.feed(fork, 1, 1000);
   rows.expect_content(fork, 1000);
+}
+
+// Blocks that are encoded already never go back, whoever has the row by then.
+TEST(Phase, KeepsItsFloorWhereAConversionWasBrokenOff) {
+  Phased rows(200);
+  Chains other(rows.pool, rows.rules(), rows.converter());
+  const RowId row = rows.chains.add();
+  rows.feed(row, 200, 1000);
+  rows.fail_after = 2;
+  EXPECT_THROW(rows.chains.begin(Appends{{row, 1}}), std::runtime_error);
+  rows.fail_after = -1;
+  const RowId fork = rows.chains.fork(row);
+  const RowId added = rows.chains.add(rows.chains.capture(row));
+  const RowId copied = other.copy(rows.chains, Ids{row}).front();
+  const RowId moved = other.adopt(rows.chains, Ids{fork}).front();
+  const auto check = [&](Chains& chains, RowId id) {
+    EXPECT_EQ(chains.chain(id).phase(0), 0);
+    EXPECT_EQ(chains.chain(id).reusable_floor(), Position(200));
+    EXPECT_EQ(
+        code_of([&] { chains.trim(id, Position(199)); }),
+        ErrorCode::kUnsupported);
+    chains.trim(id, Position(200));
+    Transaction step = chains.begin(Appends{{id, 5}});
+    stamp_step(*step.plan(), 1000);
+    step.commit_all();
+    const auto all = stamps_of(chains, id);
+    for (size_t p = 0; p < all[0].size(); ++p) {
+      ASSERT_EQ(all[0][p], 1000 + p);
+    }
+    chains.check_invariants();
+  };
+  check(rows.chains, row);
+  check(rows.chains, added);
+  check(other, copied);
+  check(other, moved);
+  rows.chains.trim(row, Position(0)); // still possible
+  rows.feed(row, 3, 2000);
+  EXPECT_EQ(rows.phase(row), 0);
+  rows.expect_content(row, 2000);
+}
+
+// The tail of the last group is encoded, and shared once it was captured or
+// trimmed into: the step writes to a copy.
+TEST(Phase, CopiesATailThatABrokenOffConversionEncoded) {
+  bool fail = true;
+  BlockPool pool({Bytes(16384), Bytes(4096), Bytes(16384), Bytes(4096)});
+  const std::vector<GroupRule> rules{
+      {.starts = {Position(70)}}, {.starts = {Position(70)}}};
+  Chains chains(pool, rules, [&](const BlockConversion& conversion) {
+    if (fail && conversion.group == 1) {
+      throw std::runtime_error("the codec failed");
+    }
+    std::memcpy(
+        conversion.target,
+        conversion.source,
+        static_cast<size_t>(8 * conversion.slots));
+  });
+  const RowId row = chains.add();
+  const auto feed = [&](RowId id, int64_t count, uint64_t stamp) {
+    Transaction step = chains.begin(Appends{{id, count}});
+    stamp_step(*step.plan(), stamp);
+    step.commit_all();
+  };
+  feed(row, 70, 1000);
+  EXPECT_THROW(chains.begin(Appends{{row, 1}}), std::runtime_error);
+  fail = false;
+  const CapturedRow captured = chains.capture(row);
+  const RowId first = chains.add(captured);
+  feed(first, 10, 3000);
+  const RowId second = chains.add(captured);
+  feed(second, 1, 5000);
+  EXPECT_EQ(stamps_of(chains, first)[0][70], 3070u);
+  EXPECT_EQ(stamps_of(chains, second)[0][69], 1069u);
+  EXPECT_EQ(stamps_of(chains, second)[0][70], 5070u);
+  chains.check_invariants();
 }
 
 TEST(Phase, NeedsAConverterWhereARuleHasPhases) {
