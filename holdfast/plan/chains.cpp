@@ -123,19 +123,23 @@ Bytes Chains::retained_bytes(RowId row) const {
   return block_bytes(at(row).blocks);
 }
 
+bool Chains::copies_tail(const Row& row, int64_t group) const {
+  const auto& blocks = row.blocks[static_cast<size_t>(group)];
+  // A sealed tail was trimmed or captured; a conversion leaves it open.
+  return row.chain.sealed_end() < BlockIndex(std::ssize(blocks)) &&
+      blocks.back().sealed() &&
+      blocks.back().kind() == kind(group, row.chain.due_phase(group));
+}
+
 Chains::NewBlocks
 Chains::new_blocks(const RowAppend& append, int64_t group) const {
   const Row& row = at(append.row);
   const auto& blocks = row.blocks[static_cast<size_t>(group)];
   Chain after = row.chain;
   after.append(append.count);
-  int64_t first = static_cast<int64_t>(blocks.size());
-  // A sealed tail was trimmed or captured; a conversion leaves it open.
-  if (row.chain.sealed_end() < BlockIndex(first) && blocks.back().sealed() &&
-      blocks.back().kind() == kind(group, row.chain.due_phase(group))) {
-    --first;
-  }
-  return {.first = first, .end = after.held(group).end.get()};
+  const int64_t tail = copies_tail(row, group) ? 1 : 0;
+  return {
+      .first = std::ssize(blocks) - tail, .end = after.held(group).end.get()};
 }
 
 std::vector<BlockPlacement>

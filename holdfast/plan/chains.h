@@ -150,6 +150,8 @@ class Chains {
     int64_t first;
     int64_t end;
   };
+  /// The next step puts a copy in the place of the group's sealed tail.
+  bool copies_tail(const Row& row, int64_t group) const;
   NewBlocks new_blocks(const RowAppend& append, int64_t group) const;
   /// The same for all rows and groups, still without references.
   std::vector<BlockPlacement>

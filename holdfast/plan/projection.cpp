@@ -48,7 +48,10 @@ Bytes Chains::projected_bytes(RowId row, int64_t tokens, int64_t at_once)
       "[chains.projected_bytes] expected 0 or more tokens, 1 or more at once");
   const Chain& chain = at(row).chain;
   const int64_t now = chain.committed().get();
-  const int64_t end = std::min(kMaxPositions.get(), now + tokens);
+  // Clamped, so that no sum overflows.
+  tokens = std::min(tokens, (kMaxPositions - chain.committed()).get());
+  at_once = std::min(at_once, kMaxPositions.get());
+  const int64_t end = now + tokens;
   std::set<int64_t> cuts{now}; // where appends end and rows are converted
   for (const GroupRule& rule : rules_) {
     for (const Position start : rule.starts) {
@@ -76,6 +79,9 @@ Bytes Chains::projected_bytes(RowId row, int64_t tokens, int64_t at_once)
       converting += most_held(rule, *cut, *cut, 1) * std::max(before, after);
       spare = due == phase ? spare : std::max(spare, after);
       growing += most_held(rule, *cut, high, at_once) * after;
+      if (*cut == now && copies_tail(at(row), group)) {
+        growing += after; // the old tail stays until the first step has ended
+      }
       phase = due;
     }
     most = std::max({most, growing, spare == 0 ? 0 : converting + spare});

@@ -156,7 +156,7 @@ TEST(BatchOperations, CopyAllRowsOrNone) {
   other.copy(rows.chains, Ids{a});
 }
 
-// B29: a row leaves in the middle of its prefill; the others do not notice.
+// A row leaves in the middle of its prefill; the others do not notice.
 TEST(BatchOperations, LetARowLeaveDuringItsPrefill) {
   Stamped rows(mixed());
   const RowId a = rows.chains.add();

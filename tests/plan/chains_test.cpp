@@ -21,7 +21,7 @@ std::vector<GroupRule> mixed() {
   return {{}, {.window = 8}, {.window = 100, .sinks = 4}};
 }
 
-// B93: an exact multiple of the block size allocates nothing early.
+// An exact multiple of the block size allocates nothing early.
 TEST(Chains, HoldCeilOfPositionsBlocksAtEveryLength) {
   Stamped rows(Keep{{}});
   const RowId row = rows.chains.add();
@@ -34,7 +34,7 @@ TEST(Chains, HoldCeilOfPositionsBlocksAtEveryLength) {
   }
 }
 
-// B93: slots beyond the written positions are zero, never old bytes.
+// Slots beyond the written positions are zero, never old bytes.
 TEST(Chains, StartEveryBlockFromZero) {
   Stamped rows(Keep{{}});
   const RowId old = rows.chains.add();
@@ -114,7 +114,7 @@ TEST(Chains, AppendInPlaceAfterATrimWithinTheOpenTail) {
   EXPECT_EQ(rows.content(row)[0][80], 5080u);
 }
 
-// B01: the refused trim leaves everything as it was, and the row usable.
+// The refused trim leaves everything as it was, and the row usable.
 TEST(Chains, RefuseATrimBehindAWindowAndChangeNothing) {
   Stamped rows(Keep{{.window = 8}});
   Stamped plain(Keep{{.window = 8}});
@@ -132,7 +132,7 @@ TEST(Chains, RefuseATrimBehindAWindowAndChangeNothing) {
   EXPECT_EQ(rows.content(row), plain.content(other));
 }
 
-// B03: all groups are cut alike.
+// All groups are cut alike.
 TEST(Chains, CutEveryGroupToTheSameLength) {
   Stamped rows(mixed());
   const RowId row = rows.chains.add();
@@ -149,7 +149,7 @@ TEST(Chains, CutEveryGroupToTheSameLength) {
   }
 }
 
-// B39: trimmed to nothing, a row is empty and usable.
+// Trimmed to nothing, a row is empty and usable.
 TEST(Chains, EmptyARowThatIsTrimmedToZero) {
   Stamped rows(mixed());
   const RowId row = rows.chains.add();
@@ -161,7 +161,7 @@ TEST(Chains, EmptyARowThatIsTrimmedToZero) {
   EXPECT_EQ(rows.content(row)[2][0], 2000u);
 }
 
-// B15: rows that idle hold no more than their window.
+// Rows that idle hold no more than their window.
 TEST(Chains, LetIdleRowsHoldOnlyTheirWindow) {
   const int64_t window = 64;
   const int64_t chunk = 128;
@@ -182,7 +182,7 @@ TEST(Chains, LetIdleRowsHoldOnlyTheirWindow) {
   rows.chains.begin(all).commit_all();
 }
 
-// B29: a row cancelled during its prefill is gone and costs nothing.
+// A row cancelled during its prefill is gone and costs nothing.
 TEST(Chains, DropACancelledRowAtOnceAndOnlyThat) {
   Stamped rows(mixed());
   const RowId shorter = rows.chains.add();

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 #include <random>
 #include <vector>
 
@@ -174,6 +175,46 @@ TEST(PhaseBudget, ProjectsNoLessThanARowTakesAndLittleMore) {
       }
     }
   }
+}
+
+// The old tail lives beside its copy until the step has ended.
+TEST(PhaseBudget, ProjectsTheCopyOfASealedTail) {
+  for (const int64_t start : {50, 1000}) {
+    for (const int64_t first : {60, 110, 130}) {
+      for (const bool trimmed : {false, true}) {
+        for (const int64_t more : {1, 5, 64, 200}) {
+          Phased rows(start);
+          RowId row = rows.chains.add();
+          peak_while_growing(rows, row, first, 1);
+          if (trimmed) {
+            peak_while_growing(rows, row, 10, 1);
+            rows.chains.trim(row, Position(first));
+          } else {
+            const CapturedRow captured = rows.chains.capture(row);
+            rows.chains.remove(row);
+            row = rows.chains.add(captured);
+          }
+          const int64_t projected =
+              rows.chains.projected_bytes(row, more, 8).get();
+          const int64_t peak = peak_while_growing(rows, row, more, 8);
+          ASSERT_GE(projected, peak) << start << " " << first << " " << more;
+          ASSERT_LE(projected, peak + 3 * kDense)
+              << start << " " << first << " " << more;
+        }
+      }
+    }
+  }
+}
+
+TEST(PhaseBudget, ProjectsForAnyNumberOfTokens) {
+  Phased rows(100);
+  const RowId row = rows.chains.add();
+  rows.feed(row, 10, 1000);
+  const int64_t any = std::numeric_limits<int64_t>::max();
+  const int64_t most = kMaxPositions.get();
+  EXPECT_EQ(
+      rows.chains.projected_bytes(row, any, any),
+      rows.chains.projected_bytes(row, most - 10, most));
 }
 
 TEST(PhaseBudget, ProjectsNoMoreForAWindowThatIsFull) {

@@ -55,7 +55,7 @@ TEST(Step, ShowsNullForReleasedBlocks) {
   EXPECT_EQ(with_sinks[1], nullptr);
 }
 
-// B20: positions that were handed out are values.
+// Positions that were handed out are values.
 TEST(Step, NeverChangesAPlanThatWasHandedOut) {
   Stamped rows(mixed());
   const RowId row = rows.chains.add();
@@ -71,7 +71,7 @@ TEST(Step, NeverChangesAPlanThatWasHandedOut) {
   EXPECT_EQ(plan->rows[0].start, 5);
 }
 
-// B05: a draft rejected behind the window leaves every group as a run that only
+// A draft rejected behind the window leaves every group as a run that only
 // saw what was accepted.
 TEST(Step, AfterPartialAcceptanceEqualsARunOfTheAcceptedTokens) {
   for (const int64_t length : {20, 60, 62, 64, 127, 300}) {
@@ -95,7 +95,7 @@ TEST(Step, AfterPartialAcceptanceEqualsARunOfTheAcceptedTokens) {
   }
 }
 
-// B07: what was cut is nowhere in what the row shows later.
+// What was cut is nowhere in what the row shows later.
 TEST(Step, OverwritesRejectedPositionsWithTheNextOnes) {
   Stamped rows(Keep{{.window = 8}});
   const RowId row = rows.chains.add();
@@ -171,7 +171,7 @@ TEST(Step, LeavesCommittedStateAloneWhenAnExceptionEndsIt) {
   EXPECT_EQ(rows.content(row)[0][100], 1100u);
 }
 
-// B54: refused before anything is allocated, for all rows and groups at once.
+// Refused before anything is allocated, for all rows and groups at once.
 TEST(Step, RefusedOverTheBudgetChangesNothing) {
   Stamped rows(mixed(), Bytes(14 * kStampedImage));
   const RowId a = rows.chains.add();

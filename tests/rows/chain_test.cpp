@@ -57,7 +57,7 @@ TEST(Chain, StartsEmptyAndHoldsNoBlock) {
   }
 }
 
-// B93, B52: blocks follow the positions exactly, whatever the growth step.
+// Blocks follow the positions exactly, whatever the growth step.
 TEST(Chain, HoldsCeilOfPositionsOverBlockSizeAtEveryLength) {
   Chain chain({{}}, 64);
   for (int64_t n = 1; n <= 3 * 64 + 1; ++n) {
@@ -77,7 +77,7 @@ TEST(Chain, HoldsCeilOfPositionsOverBlockSizeAtEveryLength) {
   }
 }
 
-// B17, B52: a length and a number of blocks cannot be swapped.
+// A length and a number of blocks cannot be swapped.
 TEST(Chain, KeepsLengthsAndCapacitiesOfDistinctTypes) {
   static_assert(!std::is_convertible_v<Position, BlockIndex>);
   static_assert(!std::is_convertible_v<BlockIndex, Position>);
@@ -87,7 +87,7 @@ TEST(Chain, KeepsLengthsAndCapacitiesOfDistinctTypes) {
   static_assert(std::is_same_v<decltype(HeldBlocks::end), BlockIndex>);
 }
 
-// B11: nothing special where the length first equals the window. With blocks of
+// Nothing special where the length first equals the window. With blocks of
 // one position the content is exact: the window and one position to spare.
 TEST(Chain, DropsExactlyTheOldestFromTheFirstPositionBehindTheWindow) {
   Chain chain({{.window = 8}}, 1);
@@ -161,7 +161,7 @@ TEST(Chain, ReleasesNothingBeforeCommit) {
   EXPECT_EQ(chain.held(0).count(), 0);
 }
 
-// B01: a window that moved on refuses a trim, and nothing changes.
+// A window that moved on refuses a trim, and nothing changes.
 TEST(Chain, RefusesATrimBehindTheWindowAndStaysAsItWas) {
   Chain chain({{.window = 8}}, 1);
   feed(chain, 20);
@@ -177,7 +177,7 @@ TEST(Chain, RefusesATrimBehindTheWindowAndStaysAsItWas) {
   EXPECT_EQ(held(chain, 0).size(), 8u);
 }
 
-// B03: a mixed stack is trimmed as one or not at all.
+// A mixed stack is trimmed as one or not at all.
 TEST(Chain, TrimsAllGroupsToTheSameLengthOrNone) {
   Chain chain({{}, {.window = 8}, {.window = 3}}, 1);
   feed(chain, 30);
@@ -219,7 +219,7 @@ TEST(Chain, KeepsTheWholeWindowOfTheNextQueryAtItsFloor) {
   }
 }
 
-// B39: the edges of a trim.
+// The edges of a trim.
 TEST(Chain, TrimsAtTheEdgesAsDocumented) {
   Chain chain({{}, {.window = 8}}, 4);
   feed(chain, 40);
@@ -246,7 +246,7 @@ TEST(Chain, RefusesATrimWithinAStep) {
   EXPECT_EQ(chain.written(), Position(12));
 }
 
-// B05, B07: a draft that crosses the window and is cut leaves no trace.
+// A draft that crosses the window and is cut leaves no trace.
 TEST(Chain, AfterARejectedDraftEqualsAChainThatNeverSawIt) {
   const std::vector<GroupRule> groups{
       {}, {.window = 8}, {.window = 16, .sinks = 2}};

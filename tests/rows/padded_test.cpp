@@ -102,7 +102,7 @@ TEST(PaddedInput, FinishesEarlyWhenTheLongestRowLeaves) {
   input.finalize();
 }
 
-// B22: rows are filtered before anything was written.
+// Rows are filtered before anything was written.
 TEST(PaddedInput, CanBeFilteredBeforeTheFirstColumn) {
   Three r;
   PaddedInput input(Rows{{r.a, 2, 4}, {r.b, 0, 6}, {r.c, 5, 1}}, 6);
@@ -113,7 +113,7 @@ TEST(PaddedInput, CanBeFilteredBeforeTheFirstColumn) {
   EXPECT_THAT(piece.places, ElementsAre(2, 3));
 }
 
-// B23: what is known of the padding follows the rows between prepare and
+// What is known of the padding follows the rows between prepare and
 // finalize.
 TEST(PaddedInput, KeepsItsBooksThroughFilterReorderExtractAndMerge) {
   Three r;
