@@ -28,18 +28,19 @@ Setting list_of(const json& array) {
   std::vector<std::string> words;
   for (const json& item : array) {
     if (!item.is_string()) {
-      return std::monostate();
+      return UnusableSetting();
     }
     words.push_back(item.get<std::string>());
   }
   return words;
 }
 
-/// Objects are flattened: "outer.inner".
+/// Objects are flattened: "outer.inner". Their own name has no usable value.
 void add_values(const json& object, const std::string& prefix, Values& values) {
   for (const auto& [key, value] : object.items()) {
     const std::string name = prefix + key;
     if (value.is_object()) {
+      values[name] = UnusableSetting();
       add_values(value, name + ".", values);
     } else if (value.is_boolean()) {
       values[name] = value.get<bool>();

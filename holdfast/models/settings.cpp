@@ -13,7 +13,7 @@ constexpr int64_t kMostSize = (int64_t{1} << 31) - 1;
 std::string shown(const Setting& setting) {
   struct Show {
     std::string operator()(std::monostate) const {
-      return "something else";
+      return "null";
     }
     std::string operator()(bool value) const {
       return value ? "true" : "false";
@@ -29,6 +29,9 @@ std::string shown(const Setting& setting) {
     }
     std::string operator()(const std::vector<std::string>&) const {
       return "a list of words";
+    }
+    std::string operator()(UnusableSetting) const {
+      return "an object, or a list of other than words";
     }
   };
   return std::visit(Show{}, setting);

@@ -23,13 +23,18 @@
 
 namespace holdfast {
 
+/// There, but of a type that no family reads: an object, or a list that holds
+/// other than words.
+struct UnusableSetting {};
+
 using Setting = std::variant<
-    std::monostate, // there, but null, or something no family reads
+    std::monostate, // null: as if it were absent
     bool,
     int64_t,
     double,
     std::string,
-    std::vector<std::string>>;
+    std::vector<std::string>,
+    UnusableSetting>;
 
 class Settings {
  public:

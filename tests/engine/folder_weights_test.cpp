@@ -134,6 +134,31 @@ TEST_F(FolderWeightsTest, NamesTheSettingThatIsWrong) {
   }
 }
 
+TEST_F(FolderWeightsTest, TakesNullForAbsentButNoListOrObject) {
+  save("model.safetensors", {{"a", counting({2}, mx::float32)}});
+  const std::string heads = "\"num_key_value_heads\": ";
+  const auto set = [&](const std::string& value) {
+    std::string config = kConfig;
+    config.replace(config.find(heads), heads.size() + 1, heads + value);
+    write("config.json", config);
+  };
+  set("null");
+  EXPECT_EQ(open().config().kv_heads, 3);
+  for (const char* value : {"[4, 8]", "[[\"a\"]]", "{\"full\": 4}"}) {
+    set(value);
+    try {
+      open();
+      ADD_FAILURE() << "expected a refusal of " << value;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::kCorrupt);
+      EXPECT_NE(
+          std::string(error.what()).find("num_key_value_heads: expected"),
+          std::string::npos)
+          << error.what();
+    }
+  }
+}
+
 TEST_F(FolderWeightsTest, RefusesWhatIsNotThereOrHasAnotherShape) {
   save(
       "model.safetensors",

@@ -118,6 +118,8 @@ TEST(Qwen35, RefusesAModelThatItCannotRun) {
   };
   EXPECT_EQ(code("tie_word_embeddings", false), ErrorCode::kOk);
   EXPECT_EQ(code("num_experts", int64_t{8}), ErrorCode::kUnsupported);
+  EXPECT_EQ(code("num_experts", UnusableSetting()), ErrorCode::kCorrupt);
+  EXPECT_EQ(code("num_experts", std::monostate()), ErrorCode::kOk);
   EXPECT_EQ(code("attention_bias", true), ErrorCode::kUnsupported);
   EXPECT_EQ(
       code("rope_parameters.rope_type", std::string("yarn")),

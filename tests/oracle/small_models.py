@@ -2,7 +2,7 @@
 # Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
 """Small models with random weights, built from mlx-lm's own classes, as folders.
 
-Each gets config.json, model.safetensors (float32) and expected.safetensors: the
+Each gets config.json, model.safetensors (float32) and expected/logits.safetensors: the
 logits that mlx-lm gives for some random tokens, and its greedy continuation of
 the first of them. tests/models/oracle_test.cpp compares. The folders are kept in
 tests/data/models; this script makes them again, or larger ones elsewhere.

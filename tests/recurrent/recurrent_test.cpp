@@ -61,7 +61,7 @@ TEST(Recurrent, GivesTheSameBitsInAnyChunksOnAnyPathAndThreads) {
   }
 }
 
-// Drafts of 1 to 24 tokens, of which a part is kept, at times none.
+// Drafts of 1 to 43 tokens, of which a part is kept, at times none.
 TEST(Recurrent, KeepsExactlyWhatIsAccepted) {
   const RecurrentWeights weights(kSmall, 5);
   const int64_t width = kSmall.input_width();
@@ -75,8 +75,8 @@ TEST(Recurrent, KeepsExactlyWhatIsAccepted) {
     int64_t compared = 0;
     while (row.committed < 400) {
       const int64_t start = row.committed;
-      const int64_t right = std::min<int64_t>(1 + random() % 12, 400 - start);
-      const int64_t drafted = right + static_cast<int64_t>(random() % 12);
+      const int64_t right = std::min<int64_t>(1 + random() % 22, 400 - start);
+      const int64_t drafted = right + static_cast<int64_t>(random() % 22);
       std::vector<float> tokens(
           inputs.begin() + start * width,
           inputs.begin() + (start + right) * width);
@@ -161,6 +161,51 @@ TEST(Recurrent, IgnoresARunningStateThatIsAhead) {
           want.data() + 90 * kSmall.output_width(),
           out.size() * sizeof(float)),
       0);
+}
+
+// Steps of more than 16 tokens that leave block 0 leave no running state there.
+TEST(Recurrent, ForgetsARunningStateWhoseInputsALongStepRewrites) {
+  const RecurrentWeights weights(kSmall, 20);
+  const int64_t width = kSmall.input_width();
+  const auto inputs = random_inputs(kSmall, 130, 21);
+  const auto wrong = random_inputs(kSmall, 70, 22);
+  const auto want = RecurrentRig(weights).alone(inputs, 130);
+  const auto expect_rest = [&](RecurrentRig& rig, RecurrentRow& row) {
+    const int64_t at = row.committed;
+    const auto out =
+        rig.step({{&row, inputs.data() + at * width, 130 - at, 130 - at}});
+    EXPECT_EQ(
+        std::memcmp(
+            out.data(),
+            want.data() + at * kSmall.output_width(),
+            out.size() * sizeof(float)),
+        0)
+        << "from " << at;
+  };
+  for (const int64_t trimmed : {45, 60, 64}) {
+    RecurrentRig rig(weights);
+    RecurrentRow row;
+    rig.step({{&row, inputs.data(), 20, 20}});
+    rig.step({{&row, inputs.data() + 20 * width, 10, 10}});
+    rig.step({{&row, wrong.data(), 10, 10}});
+    rig.step({{&row, wrong.data(), 10, 10}}); // running state of 41
+    row.committed = 30;
+    rig.step({{&row, inputs.data() + 30 * width, 35, 35}});
+    row.committed = trimmed;
+    expect_rest(rig, row);
+  }
+  // A draft's running state counts tokens that were rejected.
+  RecurrentRig rig(weights);
+  RecurrentRow row;
+  rig.step({{&row, inputs.data(), 40, 40}});
+  std::vector<float> draft(
+      inputs.begin() + 40 * width, inputs.begin() + 45 * width);
+  draft.insert(draft.end(), wrong.begin(), wrong.begin() + 15 * width);
+  rig.step({{&row, draft.data(), 20, 5}}); // running state of 60
+  draft.assign(inputs.begin() + 45 * width, inputs.begin() + 61 * width);
+  draft.insert(draft.end(), wrong.begin(), wrong.begin() + 5 * width);
+  rig.step({{&row, draft.data(), 21, 16}});
+  expect_rest(rig, row);
 }
 
 TEST(Recurrent, RefusesARowWithoutTheBlockBefore) {

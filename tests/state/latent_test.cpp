@@ -108,6 +108,28 @@ TEST(Latent, AgreesWithTheReferenceRead) {
   }
 }
 
+TEST(Latent, KeepsANanOfTheFirstKeyThroughLaterBlocks) {
+  Inputs inputs(100, 5);
+  inputs.k[0] = std::numeric_limits<float>::quiet_NaN();
+  const int64_t width = kQueryHeads * kLatent;
+  for (const KernelPath path : {best_kernel_path(), KernelPath::kPlain}) {
+    StateOptions options = latent_options("f32");
+    options.runtime.path = path;
+    State state(options);
+    const auto out = run(state, inputs, 100, 100);
+    for (const int64_t token : {0, 63, 64, 99}) {
+      const float* full = out.data() + token * 3 * width;
+      for (int64_t i = 0; i < width; ++i) {
+        ASSERT_TRUE(std::isnan(full[i])) << token << ", " << i;
+      }
+    }
+    const float* windowed = out.data() + 99 * 3 * width + width;
+    EXPECT_TRUE(std::all_of(windowed, windowed + 2 * width, [](float x) {
+      return std::isfinite(x);
+    }));
+  }
+}
+
 TEST(Latent, GivesTheSameBitsInAnyChunksOnAnyThreadsAndPaths) {
   const Inputs inputs(150, 2);
   State state(latent_options("bf16"));

@@ -94,6 +94,27 @@ TEST(Recur, GoesOnInWhateverBatchItsRowIs) {
   }
 }
 
+TEST(Recur, GoesOnBehindATrimAndALongStepOverItsBlock) {
+  const Hybrid model(130);
+  State fresh(hybrid());
+  const auto want = model.append(fresh, fresh.add_row(), 0, 130);
+  for (const int64_t at : {45, 64}) {
+    State state(hybrid());
+    const RowId row = state.add_row();
+    model.append(state, row, 0, 20);
+    model.append(state, row, 20, 10);
+    model.append(state, row, 70, 10); // others, as are the next
+    model.append(state, row, 80, 10);
+    state.trim(row, Position(30));
+    model.append(state, row, 30, 35);
+    state.trim(row, Position(at));
+    EXPECT_TRUE(test::same_bits(
+        {want.begin() + at * kSpec.output_width(), want.end()},
+        model.append(state, row, at, 130 - at)))
+        << at;
+  }
+}
+
 TEST(Recur, IsRefusedForOtherLayersShapesAndWeights) {
   const Hybrid model(10);
   State state(hybrid());

@@ -145,6 +145,9 @@ void split_tokens(
     for (int64_t h = 0; h < job.kv_heads; ++h) {
       table.head(x + h * dim, key, k + h * dim);
     }
+    if (kv_width == 0) {
+      continue; // k and v may be null
+    }
     if (job.value_norm.weight == nullptr) {
       std::memcpy(job.v + t * kv_width, x + kv_width, kv_width * sizeof(float));
       continue;

@@ -47,8 +47,9 @@ void latent_block(const LatentBlock& b) {
     weights[j] = exp_of<V>(weights[j] - largest);
     sum += weights[j];
   }
-  const bool begun = *b.max > -__builtin_inff();
-  const float max = begun && *b.max > largest ? *b.max : largest;
+  // A NaN maximum has begun, and stays.
+  const bool begun = !(*b.max == -__builtin_inff());
+  const float max = begun && !(*b.max <= largest) ? *b.max : largest;
   const float old_factor = begun ? exp_of<V>(*b.max - max) : 0.0f;
   const float new_factor = exp_of<V>(largest - max);
   for (int64_t i = 0; i < b.value_dim; i += kLanes) {

@@ -145,6 +145,8 @@ class HeadRun {
         copy_floats(
             block.inputs, at(b - 1).inputs + kBlockTokens * width, history());
       }
+    } else if (*block.mark > span_.start) {
+      *block.mark = 0; // counts inputs that are about to be written anew
     }
     const int64_t to = std::min(end_, begin + kBlockTokens);
     for (int64_t p = std::max(span_.start, begin); p < to; ++p) {
