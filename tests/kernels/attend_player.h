@@ -162,7 +162,6 @@ class Player {
       row.written += parts[p].count;
     }
   }
-  /// One row alone, in chunks.
   void play(int64_t row, const std::vector<int64_t>& chunks) {
     for (const int64_t count : chunks) {
       step({{row, count}});
@@ -192,7 +191,6 @@ class Player {
       }
     }
   }
-  /// Takes back the positions from `to` on.
   void roll_back(int64_t index, int64_t to) {
     rows_[index]->written = to;
   }
@@ -301,21 +299,14 @@ class Player {
     return static_cast<int64_t>(
         setup_.keys->planes(ChannelRole::kKeys, setup_.spec.key_dim).size());
   }
-  /// A head's planes: the keys', then the values'.
   std::vector<std::byte*>
   planes_at(const PlayedRow& row, int64_t position, int64_t head) const {
-    const int64_t count =
-        key_planes() +
-        static_cast<int64_t>(
-            setup_.values->planes(ChannelRole::kValues, setup_.spec.value_dim)
-                .size());
-    std::vector<std::byte*> planes(count);
-    for (int64_t i = 0; i < count; ++i) {
-      planes[i] = plane(row, position, head, i);
+    std::vector<std::byte*> found(planes(setup_)[0].planes.size());
+    for (size_t i = 0; i < found.size(); ++i) {
+      found[i] = plane(row, position, head, static_cast<int64_t>(i));
     }
-    return planes;
+    return found;
   }
-  /// To bf16 where the kernels round it: as it is, or rotated.
   void round_query(std::vector<float>& q) const {
     const CodecForm keys = setup_.keys->form();
     if (keys.kind == CodecKind::kDense && keys.format != DenseFormat::kBf16) {
@@ -367,9 +358,9 @@ class Player {
     const auto planes = planes_at(row, position, head);
     const std::vector<const std::byte*> all(planes.begin(), planes.end());
     const auto split = all.begin() + key_planes();
-    const int64_t slot = position % kBlockTokens;
-    setup_.keys->decode(ChannelRole::kKeys, {all.begin(), split}, slot, k);
-    setup_.values->decode(ChannelRole::kValues, {split, all.end()}, slot, v);
+    const int64_t at = position % kBlockTokens;
+    setup_.keys->decode(ChannelRole::kKeys, {all.begin(), split}, at, k);
+    setup_.values->decode(ChannelRole::kValues, {split, all.end()}, at, v);
   }
   double score(const float* q, const std::vector<float>& k) const {
     double sum = 0.0;

@@ -125,6 +125,7 @@ inline void attend_group(
     tiles.configure(key_rows);
   }
   ScorePass last{};
+  int64_t turn = 0;
   for (int64_t b = 0; b < job.block_count; ++b) {
     if (any[b] == 0) {
       continue;
@@ -137,6 +138,7 @@ inline void attend_group(
         .steps = ((any[b] & 0xffffffffu) != 0 ? 1u : 0u) |
             ((any[b] >> kStepTokens) != 0 ? 2u : 0u),
         .block = b,
+        .turn = turn++,
         .keys = block.keys,
         .visible = block.visible + row,
         .scores = job.scratch.scores + b * 64};

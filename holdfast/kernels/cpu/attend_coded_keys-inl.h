@@ -106,7 +106,7 @@ struct CodedKeys {
   static float* products_of(const ScorePass& pass, int64_t g) {
     const SplitJob& job = *pass.job;
     const bool last = (g + 1) * job.keys->codes.group == job.key_width;
-    return job.scratch.products + (last ? 2 + pass.block % 2 : g % 2) * 1024;
+    return job.scratch.products + (last ? 2 + pass.turn % 2 : g % 2) * 1024;
   }
   static const uint16_t* expanded(const ScorePass& pass) {
     return pass.job->scratch.key_tiles + pass.block * pass.job->key_width * 64;

@@ -28,6 +28,7 @@ struct ScorePass {
   int64_t rows; // at most kGroupRows
   uint32_t steps; // bit i: some row sees some of the block's step i
   int64_t block; // of the split
+  int64_t turn; // counts the blocks that are scored
   const std::byte* keys;
   const uint64_t* visible; // [rows]
   float* scores;
