@@ -26,7 +26,7 @@ PLOT = ROOT / "docs/precision.svg"
 # A table's name: tokens of a window, what is measured.
 TABLES = {
     "precisions": (512, (
-        "q8g32 q8 t8 q6 q4 t4 q3 t3 t2 q8/t3").split()),
+        "q8g32 q8 t8 q6 q5 t5 q4 t4 q3 t3 q2 t2 t8/t4 q8/t3 t8/t3").split()),
     "sides": (512, (
         "q4/bf16 t4/bf16 bf16/q4 bf16/t4 q3/bf16 t3/bf16 bf16/q3 bf16/t3").split()),
 }
