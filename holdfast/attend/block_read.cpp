@@ -86,6 +86,11 @@ class BlockRead : public Read {
   }
 
   Status supports(const LayerRead& layer) const override {
+    if (layer.spec.latent) {
+      return {
+          ErrorCode::kUnsupported,
+          "expected keys apart from values, got a latent"};
+    }
     for (const GroupPhase& phase : layer.phases) {
       const Status status = cpu::supports_attend(
           layer.spec, *phase.keys, *phase.values, layer.runtime.path);

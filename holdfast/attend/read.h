@@ -33,7 +33,8 @@ struct LayerRead {
   Runtime runtime;
 };
 
-/// q [T, Hq, D], k [T, Hkv, D], v [T, Hkv, Dv], all f32.
+/// q [T, Hq, D], k [T, Hkv, D], v [T, Hkv, Dv], all f32; of a latent layer q
+/// [T, Hq, Dv + D].
 struct Qkv {
   mlx::core::array q;
   mlx::core::array k;
@@ -73,12 +74,14 @@ class Read {
 
 /// Our kernels over encoded blocks.
 const Read& block_read();
+/// Latent channels, decoded block by block, in one order for all chunks.
+const Read& latent_read();
 /// Decodes to dense arrays and attends with MLX's own operations: the oracle.
 /// It supports everything; its bits are MLX's, so they may depend on the chunk.
 const Read& reference_read();
 
-/// The reads in order of preference.
-std::span<const Read* const> all_reads();
+/// The reads of the layer's kind, in order of preference.
+std::span<const Read* const> reads_for(const LayerRead& layer);
 
 struct Selection {
   const Read* read = nullptr;

@@ -250,6 +250,8 @@ class ReferenceRead : public Read {
         {mx::float32, mx::float32},
         std::make_shared<AppendDecodePrimitive>(s, layer, run),
         {inputs.begin() + 1, inputs.end()});
+    const mx::array keys =
+        spec.latent ? mx::concatenate({dense[1], dense[0]}, 2, s) : dense[0];
     std::vector<mx::array> outputs;
     int first = 0;
     for (size_t r = 0; r < plan.rows.size(); ++r) {
@@ -259,7 +261,7 @@ class ReferenceRead : public Read {
       const auto tokens = static_cast<int>(span.count);
       const Qkv row{
           rows_of(inputs[0], token, tokens, s),
-          rows_of(dense[0], first, count, s),
+          rows_of(keys, first, count, s),
           rows_of(dense[1], first, count, s)};
       const auto mask = visible_mask(layer->spec.visibility, span, held[r]);
       const auto out = attend_row(layer->spec, row, mask, s);

@@ -6,9 +6,10 @@
 
 namespace holdfast {
 
-std::span<const Read* const> all_reads() {
+std::span<const Read* const> reads_for(const LayerRead& layer) {
   static const Read* const reads[] = {&block_read(), &reference_read()};
-  return reads;
+  static const Read* const latent[] = {&latent_read(), &reference_read()};
+  return layer.spec.latent ? std::span(latent) : std::span(reads);
 }
 
 Selection select_read(const LayerRead& layer, bool reference) {
@@ -17,7 +18,7 @@ Selection select_read(const LayerRead& layer, bool reference) {
     return {&reference_read(), reference_read().name() + " (asked for)"};
   }
   std::string reasons;
-  for (const Read* read : all_reads()) {
+  for (const Read* read : reads_for(layer)) {
     const Status status = read->supports(layer);
     if (status.ok()) {
       return {read, read->name() + reasons};

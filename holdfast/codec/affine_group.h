@@ -12,6 +12,10 @@
 
 namespace holdfast {
 
+inline constexpr int64_t kAffineLargestGroup = 128;
+/// Scale and bias of a group that is not finite.
+inline constexpr uint16_t kAffineNan = 0x7fc0;
+
 /// An element is code * scale + bias. Both are bf16 patterns.
 struct AffineScale {
   uint16_t scale = 0;
@@ -20,7 +24,8 @@ struct AffineScale {
 };
 
 /// Rounds a group to bf16, then encodes it: codes[i] in [0, 2^bits). A group
-/// that holds an infinity or a NaN gets zero codes and decodes to NaN.
+/// that holds an infinity or a NaN gets zero codes and decodes to NaN. Throws
+/// on groups of other sizes than multiples of 32 up to 128.
 AffineScale
 affine_encode(int bits, std::span<const float> group, std::span<uint8_t> codes);
 

@@ -13,15 +13,9 @@
 #include "holdfast/codec/rotation_layout.h"
 #include "holdfast/codec/turbo_books.h"
 #include "holdfast/codec/turbo_layout.h"
+#include "holdfast/codec/turbo_steps.h"
 
 namespace holdfast {
-
-/// Vectors whose sum of squares is below this are stored as zero.
-inline constexpr float kTurboSmallest = 0x1p-100f;
-
-/// Steps that are tried for each vector, as parts of the one that suits a
-/// normal variable. Four lose 9 to 20 % less than that one alone (4 bits).
-inline constexpr float kTurboSteps[] = {0.88f, 0.96f, 1.04f, 1.12f};
 
 /// The table of 2, 3, 4 or 5 bits; 8 bits have none: their levels are uniform.
 constexpr const TurboBook& turbo_book(int bits) {
@@ -36,7 +30,7 @@ constexpr int turbo_level(int bits, uint8_t code) {
 /// Returns the norm: element d of the rotated vector is about
 /// norm * turbo_level(bits, codes[d]). A vector with an infinity or a NaN, or
 /// whose sum of squares overflows, gets the norm NaN. vector, codes:
-/// [head_dim].
+/// [head_dim]; throws unless can_rotate().
 float turbo_encode(
     int bits,
     std::span<const float> vector,

@@ -3,6 +3,7 @@
 #include "holdfast/engine/load.h"
 
 #include <algorithm>
+#include <sstream>
 #include <utility>
 
 #include "holdfast/base/check.h"
@@ -112,6 +113,18 @@ std::vector<KvLayer> kv_layers(std::span<const LayerSpec> layers) {
   return result;
 }
 
+/// What decides bits and no layer names. Numbers in hex, so that equal text
+/// means equal bits.
+std::string model_text(const ModelConfig& config) {
+  std::ostringstream text;
+  text << std::hexfloat << config.family << ", " << config.layers
+       << " layers, hidden " << config.hidden << ", ffn " << config.ffn
+       << ", vocab " << config.vocab << ", eps " << config.norm_eps << ", rope "
+       << config.rope_base << " / " << config.rope_base_local << " * "
+       << config.rope_scale;
+  return text.str();
+}
+
 /// Runs `make` so that its errors name the file.
 template <class F>
 auto naming(const std::string& path, F make) {
@@ -165,7 +178,8 @@ make_state(const LoadedModel& loaded, const StateChoice& choice) {
       .precision = precision_of(choice.policy(), described),
       .max_bytes = choice.max_bytes,
       .runtime = loaded.runtime,
-      .reference_read = choice.reference_read});
+      .reference_read = choice.reference_read,
+      .model = model_text(loaded.model->config())});
 }
 
 } // namespace holdfast

@@ -5,6 +5,7 @@
 #include "holdfast/base/check.h"
 #include "holdfast/models/gemma3.h"
 #include "holdfast/models/gemma4.h"
+#include "holdfast/models/latent.h"
 #include "holdfast/models/qwen35.h"
 
 namespace holdfast {
@@ -18,6 +19,7 @@ struct Family {
 
 // A new family is one line here.
 constexpr Family kFamilies[] = {
+    {"deepseek_v2", make_latent},
     {"gemma3", make_gemma3},
     {"gemma4", make_gemma4},
     {"gemma4_text", make_gemma4},

@@ -37,15 +37,16 @@ void require_sound(const LayerState& layer, size_t index) {
   const AttentionSpec& spec = layer.attention;
   const bool sound = spec.kv_heads > 0 && spec.query_heads > 0 &&
       spec.query_heads % spec.kv_heads == 0 && spec.key_dim > 0 &&
-      spec.value_dim > 0 && spec.visibility.window >= 0 &&
-      spec.visibility.sinks >= 0 &&
+      spec.value_dim > 0 && (!spec.latent || spec.kv_heads == 1) &&
+      spec.visibility.window >= 0 && spec.visibility.sinks >= 0 &&
       (spec.sink_logits.empty() ||
        static_cast<int64_t>(spec.sink_logits.size()) == spec.query_heads) &&
       (spec.donor || sound_phases(layer.phases));
   if (!sound) {
     throw Error(
         ErrorCode::kInvalidArgument,
-        "[groups] expected query heads a multiple of kv heads, positive dims, "
+        "[groups] expected query heads a multiple of kv heads, one of a "
+        "latent, positive dims, "
         "a window and sinks >= 0, a sink logit a query head or none, and "
         "phases "
         "of two codecs that start at 0 and rise, got something else in layer " +
@@ -154,6 +155,7 @@ void require_donor(std::span<const LayerState> layers, size_t index) {
   const Visibility& kept = donor.visibility;
   const bool fits = there && spec.kv_heads == donor.kv_heads &&
       spec.key_dim == donor.key_dim && spec.value_dim == donor.value_dim &&
+      spec.latent == donor.latent &&
       (kept.window == 0 ||
        (seen.window > 0 && seen.window <= kept.window &&
         seen.sinks <= kept.sinks));

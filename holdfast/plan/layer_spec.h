@@ -41,6 +41,15 @@ struct AttentionSpec {
   /// its own then. Heads of keys and values and their sizes are the donor's,
   /// and it sees no more than the donor keeps.
   std::optional<LayerIndex> donor = {};
+  /// The keys of a position are its value (the latent) and then its key (the
+  /// part with a position), and both have one head: queries have value_dim +
+  /// key_dim elements in that order. Nothing is stored twice.
+  bool latent = false;
+
+  /// Elements of a query head.
+  int64_t query_dim() const {
+    return latent ? value_dim + key_dim : key_dim;
+  }
 };
 
 /// One layer of a model.

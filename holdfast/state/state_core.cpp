@@ -63,6 +63,9 @@ std::string attention_text(const AttentionSpec& spec) {
   for (const float logit : spec.sink_logits) {
     text << ", sink logit " << logit;
   }
+  if (spec.latent) {
+    text << ", latent";
+  }
   if (spec.donor) {
     text << ", over layer " << spec.donor->get();
   }

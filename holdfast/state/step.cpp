@@ -150,7 +150,7 @@ mx::array Step::attend(
         static_cast<int>(heads),
         static_cast<int>(dim)};
   };
-  require_shape(q, shape(spec.query_heads, spec.key_dim), "q");
+  require_shape(q, shape(spec.query_heads, spec.query_dim()), "q");
   require_shape(k, shape(spec.kv_heads, spec.key_dim), "k");
   require_shape(v, shape(spec.kv_heads, spec.value_dim), "v");
   auto out = impl_->core().reads[index].read->attend(
@@ -178,7 +178,7 @@ mx::array Step::attend_donor(LayerIndex layer, const mx::array& q) {
       q,
       {static_cast<int>(tokens()),
        static_cast<int>(spec.query_heads),
-       static_cast<int>(spec.key_dim)},
+       static_cast<int>(spec.query_dim())},
       "q");
   auto out = impl_->core().reads[index].read->attend_donor(
       read, impl_->run, {q, *source}, impl_->core().stream);

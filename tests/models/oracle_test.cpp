@@ -165,7 +165,7 @@ TEST_P(Families, GoOnFromASnapshotAndATrim) {
 INSTANTIATE_TEST_SUITE_P(
     Models,
     Families,
-    testing::Values("qwen35", "gemma4", "gemma4_wide"),
+    testing::Values("qwen35", "gemma4", "gemma4_wide", "latent"),
     [](const auto& info) { return std::string(info.param); });
 
 } // namespace

@@ -100,7 +100,30 @@ GEMMA4_WIDE = GEMMA4 | {
     "layer_types": ["sliding_attention", "full_attention", "full_attention"],
 }
 
-CONFIGS = {"qwen35": QWEN35, "gemma4": GEMMA4, "gemma4_wide": GEMMA4_WIDE}
+# Attention over latents; mlx-lm expands them, holdfast does not.
+LATENT = {
+    "model_type": "deepseek_v2",
+    "hidden_size": 32,
+    "intermediate_size": 48,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 3,
+    "num_key_value_heads": 3,
+    "vocab_size": 64,
+    "kv_lora_rank": 32,
+    "q_lora_rank": 24,
+    "qk_rope_head_dim": 16,
+    "qk_nope_head_dim": 20,
+    "v_head_dim": 24,
+    "rms_norm_eps": 1e-6,
+    "max_position_embeddings": 4096,
+    "rope_theta": 10000.0,
+    "rope_scaling": {"type": "yarn", "factor": 1.0},
+    "attention_bias": False,
+    "n_routed_experts": None,
+}
+
+CONFIGS = {"qwen35": QWEN35, "gemma4": GEMMA4, "gemma4_wide": GEMMA4_WIDE,
+           "latent": LATENT}
 
 
 def random_weight(name, array):

@@ -96,6 +96,13 @@ mlx::core::array gate_heads(
     const mlx::core::array& qkv,
     const Place& place);
 
+/// Each head by its own matrix [n, k]: x [T, H, k] -> [T, H, n]. All matrices
+/// of one shape.
+mlx::core::array heads_linear(
+    const std::shared_ptr<const std::vector<Weight>>& heads,
+    const mlx::core::array& x,
+    const Place& place);
+
 /// function(x), any shape.
 mlx::core::array
 activate(Activation function, const mlx::core::array& x, const Place& place);
