@@ -100,6 +100,9 @@ std::string Cell::text() const {
        << spec.kv_heads << " of " << spec.key_dim << " / " << spec.value_dim
        << ", cap " << spec.softcap << ", " << spec.sink_logits.size()
        << " sink logits";
+  if (spec.donor) {
+    text << ", over layer " << spec.donor->get();
+  }
   return text.str();
 }
 
@@ -110,6 +113,23 @@ bool Cell::exact() const {
             phase.values->form().kind == CodecKind::kOther;
       });
 }
+
+namespace {
+
+/// A layer over the state of one of these, which sees no more than it keeps.
+Cell donor_reader(const std::vector<Cell>& cells, Draw& draw) {
+  const int64_t donor = draw.below(std::ssize(cells));
+  Cell cell = cells[static_cast<size_t>(donor)];
+  cell.spec.donor = LayerIndex(donor);
+  cell.spec.query_heads = cell.spec.kv_heads * (1 + draw.below(2));
+  cell.spec.sink_logits.clear();
+  if (cell.spec.visibility.window == 0 || cell.spec.visibility.window > 40) {
+    cell.spec.visibility.window = 40;
+  }
+  return cell;
+}
+
+} // namespace
 
 std::vector<Cell> cells_of(const Codec& codec, int64_t round) {
   Draw draw(
@@ -138,6 +158,7 @@ std::vector<Cell> cells_of(const Codec& codec, int64_t round) {
     }
     cells.push_back(std::move(cell));
   }
+  cells.push_back(donor_reader(cells, draw));
   return cells;
 }
 
@@ -145,7 +166,9 @@ StateOptions options_of(const std::vector<Cell>& cells, int threads) {
   StateOptions options;
   options.precision.phases = cells.front().phases;
   for (const Cell& cell : cells) {
-    options.precision.layers[std::ssize(options.layers)] = cell.phases;
+    if (!cell.spec.donor) {
+      options.precision.layers[std::ssize(options.layers)] = cell.phases;
+    }
     options.layers.push_back(cell.spec);
   }
   options.runtime = {std::make_shared<Executor>(threads), best_kernel_path()};
@@ -155,7 +178,10 @@ StateOptions options_of(const std::vector<Cell>& cells, int threads) {
 LayerGroups groups_of(const std::vector<Cell>& cells) {
   std::vector<LayerState> layers;
   for (const Cell& cell : cells) {
-    layers.push_back({cell.spec, cell.phases, {}});
+    layers.push_back(
+        {cell.spec,
+         cell.spec.donor ? std::vector<LayerPhase>() : cell.phases,
+         {}});
   }
   return LayerGroups(layers);
 }

@@ -16,7 +16,7 @@ namespace holdfast::conformance {
 
 struct Cell {
   AttentionSpec spec;
-  std::vector<LayerPhase> phases;
+  std::vector<LayerPhase> phases; // of a layer with a donor: the donor's
 
   /// For messages: "q8 / t3 from 10, window 20, ...".
   std::string text() const;
@@ -25,12 +25,12 @@ struct Cell {
   bool exact() const;
 };
 
-inline constexpr int64_t kCells = 6; // of one state
+inline constexpr int64_t kCells = 6; // of one state, and one over a donor
 inline constexpr int64_t kRounds = 5; // times kCells: phases x windows
 
-/// The cells of a round of a codec. Rounds 0 to kRounds - 1 hold every phase
-/// with every window once; sinks, roles, partners, heads and caps are drawn,
-/// anew in later rounds.
+/// The cells of a round of a codec; the last reads the state of another. Rounds
+/// 0 to kRounds - 1 hold every phase with every window once; sinks, roles,
+/// partners, heads and caps are drawn, anew in later rounds.
 std::vector<Cell> cells_of(const Codec& codec, int64_t round);
 
 /// A state with these layers.

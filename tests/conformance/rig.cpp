@@ -60,7 +60,7 @@ Rig::Rig(const Codec& codec, int64_t round)
       }()),
       alone_(options_of(cells_, threads_of(round + 1))) {
   for (const Cell& cell : cells_) {
-    truths_.emplace_back(cell, 77 * truths_.size() + 5);
+    truths_.emplace_back(cell, std::ssize(truths_));
   }
 }
 
@@ -162,6 +162,12 @@ void Rig::fork(Side& side, const Operation& operation) {
   side.rows.push_back(std::move(row));
 }
 
+const Visibility& Rig::kept_by(size_t layer) const {
+  const auto& donor = cells_[layer].spec.donor;
+  return cells_[donor ? static_cast<size_t>(donor->get()) : layer]
+      .spec.visibility;
+}
+
 int64_t Rig::floor_of(const PlayedRow& row) const {
   int64_t floor = 0;
   for (size_t layer = 0; layer < cells_.size(); ++layer) {
@@ -174,8 +180,7 @@ int64_t Rig::floor_of(const PlayedRow& row) const {
     if (last != released.rend()) {
       floor = std::max(
           floor,
-          (released.rend() - last) * kBlockTokens +
-              cell.spec.visibility.window - 1);
+          (released.rend() - last) * kBlockTokens + kept_by(layer).window - 1);
     }
   }
   return floor;

@@ -112,6 +112,8 @@ class Rig {
       int64_t heads,
       const std::function<const std::vector<float>&(int32_t)>& of) const;
   void settle(PlayedRow& row) const;
+  /// What the layer's state keeps: its own rule, or its donor's.
+  const Visibility& kept_by(size_t layer) const;
   int64_t room_of(const PlayedRow& row) const;
   int64_t floor_of(const PlayedRow& row) const;
 

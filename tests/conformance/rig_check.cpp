@@ -80,17 +80,17 @@ void Rig::check_reads(const PlayedRow& row, size_t count) {
     const size_t position =
         i == 0 ? size - 1 : size - count + (ticks_ * 7) % count;
     const size_t phase = row.phases[layer];
-    Truth& truth = truths_[layer];
-    const std::vector<double> want =
-        truth.attend({ids.data(), position + 1}, phase);
+    const Truth::Output want =
+        truths_[layer].attend({ids.data(), position + 1}, phase);
     const PlayedToken& token = row.tokens[position];
-    const float* got = (*token.outputs)[layer].data() + token.at * want.size();
-    for (size_t d = 0; d < want.size(); ++d) {
-      const double error = std::fabs(want[d] - got[d]);
+    const float* got =
+        (*token.outputs)[layer].data() + token.at * std::ssize(want.values);
+    for (size_t d = 0; d < want.values.size(); ++d) {
+      const double error = std::fabs(want.values[d] - got[d]);
       require(
-          error <= truth.bound(phase), // false where it is no number
+          error <= want.bound, // false where it is no number
           "a read at position " + std::to_string(position) + at_layer(layer) +
-              " within " + std::to_string(truth.bound(phase)) +
+              " within " + std::to_string(want.bound) +
               " of exact attention, got " + std::to_string(error));
     }
   }

@@ -120,11 +120,14 @@ Rig::attend(Step& step, const std::vector<Draft>& drafts, size_t layers) {
         drafts, spec.query_heads, [&](int32_t token) -> auto& {
           return truth.query(token);
         });
-    outputs.push_back(step.attend(
-        LayerIndex(static_cast<int64_t>(layer)),
-        q,
-        given(ChannelRole::kKeys),
-        given(ChannelRole::kValues)));
+    const LayerIndex index(static_cast<int64_t>(layer));
+    outputs.push_back(
+        spec.donor ? step.attend_donor(index, q)
+                   : step.attend(
+                         index,
+                         q,
+                         given(ChannelRole::kKeys),
+                         given(ChannelRole::kValues)));
   }
   mx::eval(outputs);
   played_ += step.tokens();
@@ -139,14 +142,14 @@ Rig::attend(Step& step, const std::vector<Draft>& drafts, size_t layers) {
 void Rig::settle(PlayedRow& row) const {
   const int64_t size = row.size();
   for (size_t layer = 0; layer < cells_.size(); ++layer) {
-    const Visibility& sees = cells_[layer].spec.visibility;
+    const Visibility& keeps = kept_by(layer);
     auto& released = row.released[layer];
     released.resize(
         static_cast<size_t>((size + kBlockTokens - 1) / kBlockTokens));
-    for (int64_t b = 0; b < std::ssize(released) && sees.window > 0; ++b) {
+    for (int64_t b = 0; b < std::ssize(released) && keeps.window > 0; ++b) {
       // One position more than the next query sees stays.
-      if ((b + 1) * kBlockTokens - 1 < size - sees.window &&
-          b * kBlockTokens >= sees.sinks) {
+      if ((b + 1) * kBlockTokens - 1 < size - keeps.window &&
+          b * kBlockTokens >= keeps.sinks) {
         released[static_cast<size_t>(b)] = true;
       }
     }

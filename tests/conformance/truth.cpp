@@ -2,6 +2,7 @@
 
 #include "truth.h"
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 
@@ -44,11 +45,13 @@ std::vector<float> through(
   return result;
 }
 
-Truth::Truth(const Cell& cell, uint64_t seed) : cell_(cell) {
-  std::mt19937_64 random(seed);
+Truth::Truth(const Cell& cell, int64_t layer) : cell_(cell) {
+  const int64_t stored = cell.spec.donor.value_or(LayerIndex(layer)).get();
+  std::mt19937_64 random(static_cast<uint64_t>(77 * stored + 5));
+  std::mt19937_64 of_queries(static_cast<uint64_t>(91 * layer + 3));
   const AttentionSpec& spec = cell.spec;
   for (int32_t token = 0; token < kVocabulary; ++token) {
-    queries_.push_back(uniform(random, spec.query_heads * spec.key_dim));
+    queries_.push_back(uniform(of_queries, spec.query_heads * spec.key_dim));
     given_.push_back(
         {.keys = uniform(random, spec.kv_heads * spec.key_dim),
          .values = uniform(random, spec.kv_heads * spec.value_dim)});
@@ -127,8 +130,7 @@ double Truth::score(const float* q, const float* k) const {
   return cap > 0.0 ? cap * std::tanh(sum / cap) : sum;
 }
 
-std::vector<double>
-Truth::attend(std::span<const int32_t> tokens, size_t phase) {
+Truth::Output Truth::attend(std::span<const int32_t> tokens, size_t phase) {
   const AttentionSpec& spec = cell_.spec;
   const Visibility& sees = spec.visibility;
   const int64_t last = std::ssize(tokens) - 1;
@@ -137,6 +139,7 @@ Truth::attend(std::span<const int32_t> tokens, size_t phase) {
   std::vector<double> out(
       static_cast<size_t>(spec.query_heads * spec.value_dim), 0.0);
   std::vector<double> sums(static_cast<size_t>(spec.query_heads), 0.0);
+  double largest = 0.0;
   const int64_t heads_each = spec.query_heads / spec.kv_heads;
   for (int64_t j = 0; j <= last; ++j) {
     if (sees.window > 0 && j <= last - sees.window && j >= sees.sinks) {
@@ -151,6 +154,7 @@ Truth::attend(std::span<const int32_t> tokens, size_t phase) {
       const float* v = kv.values.data() + head * spec.value_dim;
       for (int64_t d = 0; d < spec.value_dim; ++d) {
         out[static_cast<size_t>(h * spec.value_dim + d)] += weight * v[d];
+        largest = std::max(largest, std::fabs(static_cast<double>(v[d])));
       }
     }
   }
@@ -164,22 +168,24 @@ Truth::attend(std::span<const int32_t> tokens, size_t phase) {
       out[static_cast<size_t>(h * spec.value_dim + d)] /= sum;
     }
   }
-  return out;
+  return {.values = std::move(out), .bound = bound(phase, largest)};
 }
 
-// docs/numerics.md: f32 rounding, and weights rounded to bf16 where values are
-// bf16 or codes: relative 2^-9 each, so 2^-9 of the largest value, which is up
-// to 2 where codes stand for it. MLX's attention is plain f32.
-double Truth::bound(size_t phase) const {
+// docs/numerics.md: f32 rounding; where values are bf16 or codes, weights round
+// to bf16, relative 2^-9 each, so 2^-9 of the largest value (codes may stand
+// for more than 1). MLX's attention is plain f32.
+double Truth::bound(size_t phase, double largest) const {
   const LayerPhase& of = cell_.phases[phase];
   const CodecForm values = of.values->form();
   const bool whole =
       values.kind == CodecKind::kDense && values.format != DenseFormat::kBf16;
-  return !cell_.exact()                           ? 4e-5
-      : values.kind != CodecKind::kDense          ? 0x1p-8
-      : !whole                                    ? 0x1p-9
-      : of.keys->form().kind != CodecKind::kDense ? 4e-5
-                                                  : 4e-6;
+  if (!cell_.exact()) {
+    return 4e-5 * std::max(1.0, largest);
+  }
+  if (!whole) {
+    return 0x1p-9 * largest + 4e-5;
+  }
+  return of.keys->form().kind != CodecKind::kDense ? 4e-5 : 4e-6;
 }
 
 } // namespace holdfast::conformance

@@ -32,7 +32,8 @@ struct KeysValues {
 
 class Truth {
  public:
-  Truth(const Cell& cell, uint64_t seed);
+  /// Keys and values are those of `layer` or its donor, queries its own.
+  Truth(const Cell& cell, int64_t layer);
 
   const Cell& cell() const {
     return cell_;
@@ -52,15 +53,18 @@ class Truth {
   /// What decoding gives then.
   const KeysValues& stored(int32_t token, int64_t position, size_t phase);
 
-  /// The output [query_heads * value_dim] of the last of these tokens, exact
-  /// over what is stored of all of them.
-  std::vector<double> attend(std::span<const int32_t> tokens, size_t phase);
-  /// How far a read may be from that, in any element.
-  double bound(size_t phase) const;
+  struct Output {
+    std::vector<double> values; // [query_heads * value_dim]
+    double bound = 0.0; // how far a read may be from that, in any element
+  };
+  /// The output of the last of these tokens, exact over what is stored of all
+  /// of them.
+  Output attend(std::span<const int32_t> tokens, size_t phase);
 
  private:
   void round_query(std::vector<float>& q, size_t phase) const;
   double score(const float* q, const float* k) const;
+  double bound(size_t phase, double largest) const;
   const KeysValues&
   kept(int32_t token, size_t birth, size_t phase, bool decoded);
 
