@@ -62,8 +62,7 @@ void BlockHeap::attach(Block& block) {
     block.image = slab.memory.get() + index * kind.image_bytes.get();
     block.bytes = kind.image_bytes;
     block.slab = &slab;
-    account_.live_bytes += kind.image_bytes;
-    account_.peak_bytes = std::max(account_.peak_bytes, account_.live_bytes);
+    add_live_locked(kind.image_bytes);
     account_.allocated_bytes += kind.image_bytes;
     ++account_.live_blocks;
   }
@@ -123,6 +122,22 @@ void BlockHeap::take_back(Block& block) noexcept {
   account_.mapped_bytes -= slab.bytes;
   kind.with_room.erase(&slab);
   kind.slabs.erase(slab.self);
+}
+
+void BlockHeap::add_live_locked(Bytes bytes) {
+  account_.live_bytes += bytes;
+  account_.peak_bytes = std::max(account_.peak_bytes, account_.live_bytes);
+}
+
+void BlockHeap::charge(Bytes bytes) {
+  std::lock_guard lock(mutex_);
+  require_locked(bytes);
+  add_live_locked(bytes);
+}
+
+void BlockHeap::discharge(Bytes bytes) noexcept {
+  std::lock_guard lock(mutex_);
+  account_.live_bytes -= bytes;
 }
 
 void BlockHeap::count_copy(Bytes bytes) {

@@ -62,6 +62,9 @@ class BlockHeap {
   void attach(Block& block);
   void take_back(Block& block) noexcept;
   void count_copy(Bytes bytes);
+  /// Counts bytes without an image.
+  void charge(Bytes bytes);
+  void discharge(Bytes bytes) noexcept;
 
   /// Makes `successor` what `block` became, in place of what either was linked
   /// to before.
@@ -89,6 +92,7 @@ class BlockHeap {
   void require_locked(Bytes more) const;
   BlockSlab& slab_with_room(Kind& kind);
   static void unlink_locked(Block& block) noexcept;
+  void add_live_locked(Bytes bytes);
 
   const Bytes budget_;
   mutable std::mutex mutex_; // for all below

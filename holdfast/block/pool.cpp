@@ -51,6 +51,17 @@ bool BlockPool::owns(const BlockRef& block) const {
   return block.block_->heap == heap_;
 }
 
+BudgetCharge BlockPool::charge(Bytes bytes) {
+  heap_->charge(bytes);
+  return {heap_, bytes};
+}
+
+BudgetCharge::~BudgetCharge() {
+  if (heap_) {
+    heap_->discharge(bytes_);
+  }
+}
+
 void BlockPool::require(Bytes more) const {
   heap_->require(more);
 }

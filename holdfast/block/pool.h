@@ -4,7 +4,7 @@
 //
 // Images are 4 KiB aligned, zero when handed out, and carved from slabs of huge
 // page size; a slab without live images goes back to the system, save one a
-// kind. Counted bytes are the whole images of live blocks and nothing else. A
+// kind. Counted bytes are the whole images of live blocks, and charges. A
 // block may be remembered as another's successor: the same positions in another
 // kind, so that whoever shares the first need not make it again.
 // Threads: allocate and copy on the engine thread; references are released, and
@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "holdfast/base/strong.h"
@@ -23,6 +24,24 @@
 namespace holdfast {
 
 inline constexpr Bytes kUnlimitedBytes{std::numeric_limits<int64_t>::max()};
+
+/// Bytes of others that count in a pool's budget while this lives. Movable;
+/// may outlive the pool; dropped on any thread.
+class BudgetCharge {
+ public:
+  BudgetCharge() = default; // of nothing
+  BudgetCharge(BudgetCharge&& other) noexcept
+      : heap_(std::move(other.heap_)), bytes_(other.bytes_) {}
+  BudgetCharge& operator=(BudgetCharge&&) = delete;
+  ~BudgetCharge();
+
+ private:
+  friend class BlockPool;
+  BudgetCharge(std::shared_ptr<BlockHeap> heap, Bytes bytes)
+      : heap_(std::move(heap)), bytes_(bytes) {}
+  std::shared_ptr<BlockHeap> heap_;
+  Bytes bytes_;
+};
 
 class BlockPool {
  public:
@@ -44,6 +63,8 @@ class BlockPool {
   BlockRef successor(const BlockRef& block, int64_t kind) const;
   /// True where the block's image belongs to this pool.
   bool owns(const BlockRef& block) const;
+  /// Counts bytes that live beside the blocks. Throws kOutOfBudget.
+  BudgetCharge charge(Bytes bytes);
   /// Throws kOutOfBudget unless that many more bytes fit.
   void require(Bytes more) const;
 
@@ -51,7 +72,7 @@ class BlockPool {
   /// The image size of a kind.
   Bytes image_bytes(int64_t kind) const;
   Bytes budget() const;
-  /// The images of all live blocks.
+  /// The images of all live blocks, and charges.
   Bytes live_bytes() const;
   /// The most live_bytes() has been.
   Bytes peak_bytes() const;

@@ -2,7 +2,6 @@
 
 #include "holdfast/codec/affine_group.h"
 
-#include "holdfast/base/bits.h"
 #include "holdfast/base/check.h"
 #include "holdfast/codec/vector_loops.h"
 
@@ -19,11 +18,6 @@ AffineScale affine_encode(
       "[affine_encode] expected a group of 32, 64, 96 or 128 elements and as "
       "many codes, got others");
   return vector_loops().affine_encode(bits, group.data(), count, codes.data());
-}
-
-float affine_decode(uint8_t code, AffineScale scale) {
-  return static_cast<float>(code) * bf16_to_f32(scale.scale) +
-      bf16_to_f32(scale.bias);
 }
 
 } // namespace holdfast

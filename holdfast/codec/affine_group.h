@@ -10,6 +10,8 @@
 #include <cstdint>
 #include <span>
 
+#include "holdfast/base/bits.h"
+
 namespace holdfast {
 
 inline constexpr int64_t kAffineLargestGroup = 128;
@@ -30,6 +32,9 @@ AffineScale
 affine_encode(int bits, std::span<const float> group, std::span<uint8_t> codes);
 
 /// One element, rounded once to f32: the product is exact.
-float affine_decode(uint8_t code, AffineScale scale);
+inline float affine_decode(uint8_t code, AffineScale scale) {
+  return static_cast<float>(code) * bf16_to_f32(scale.scale) +
+      bf16_to_f32(scale.bias);
+}
 
 } // namespace holdfast

@@ -9,6 +9,26 @@
 
 namespace holdfast {
 
+namespace {
+
+// body(index in the plane, element) for a token's bf16 elements. Elements 2 i
+// and 2 i + 1 of a key are neighbours; steps between pairs, and between values,
+// are constant within 16 elements.
+template <class Body>
+void for_bf16(ChannelRole role, int64_t dim, int64_t slot, const Body& body) {
+  const bool keys = role == ChannelRole::kKeys;
+  const int64_t width = dense_key_width(DenseFormat::kBf16, dim);
+  for (int64_t first = 0; first < dim; first += 16) {
+    const int64_t start = keys ? tiled_key_index(width, slot, first)
+                               : tiled_value_index(dim, slot, first);
+    for (int64_t i = 0; i < 16; ++i) {
+      body(start + (keys ? i / 2 * 32 + i % 2 : 2 * i), first + i);
+    }
+  }
+}
+
+} // namespace
+
 std::string DenseCodec::name() const {
   switch (format_) {
     case DenseFormat::kF32:
@@ -56,8 +76,15 @@ void DenseCodec::encode(
   const auto dim = static_cast<int64_t>(vector.size());
   expect_slot(
       "DenseCodec.encode", supports(role, dim), {slot, planes.size()}, 1);
-  for (int64_t d = 0; d < dim; ++d) {
-    store(planes[0], index(role, dim, slot, d), vector[d]);
+  if (format_ == DenseFormat::kBf16) {
+    for_bf16(role, dim, slot, [&](int64_t index, int64_t d) {
+      const uint16_t bits = f32_to_bf16(vector[d]);
+      std::memcpy(planes[0] + index * 2, &bits, 2);
+    });
+  } else {
+    for (int64_t d = 0; d < dim; ++d) {
+      store(planes[0], index(role, dim, slot, d), vector[d]);
+    }
   }
   if (role == ChannelRole::kKeys) {
     for (int64_t d = dim; d < dense_key_width(format_, dim); ++d) {
@@ -74,6 +101,14 @@ void DenseCodec::decode(
   const auto dim = static_cast<int64_t>(vector.size());
   expect_slot(
       "DenseCodec.decode", supports(role, dim), {slot, planes.size()}, 1);
+  if (format_ == DenseFormat::kBf16) {
+    for_bf16(role, dim, slot, [&](int64_t index, int64_t d) {
+      uint16_t bits;
+      std::memcpy(&bits, planes[0] + index * 2, 2);
+      vector[d] = bf16_to_f32(bits);
+    });
+    return;
+  }
   for (int64_t d = 0; d < dim; ++d) {
     vector[d] = load(planes[0], index(role, dim, slot, d));
   }

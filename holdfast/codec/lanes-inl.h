@@ -13,9 +13,25 @@ namespace {
 
 inline constexpr int64_t kLanes = 16;
 using FloatLanes = float __attribute__((vector_size(64)));
+using IntLanes = int32_t __attribute__((vector_size(64)));
 using WordLanes = uint32_t __attribute__((vector_size(64)));
 
-inline void load(const float* from, FloatLanes& x) {
+/// As many lanes as a register of the instruction set has: 4 or 16.
+template <int lanes>
+struct Register;
+template <>
+struct Register<4> {
+  using Floats = float __attribute__((vector_size(16)));
+  using Ints = int32_t __attribute__((vector_size(16)));
+};
+template <>
+struct Register<16> {
+  using Floats = FloatLanes;
+  using Ints = IntLanes;
+};
+
+template <class Vector>
+inline void load(const float* from, Vector& x) {
   __builtin_memcpy(&x, from, sizeof(x));
 }
 inline void store(const FloatLanes& x, float* to) {

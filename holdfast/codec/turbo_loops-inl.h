@@ -28,97 +28,126 @@ inline float dot(const float* a, const float* b, int64_t dim) {
       sum, [](FloatLanes& x, const FloatLanes& other) { x += other; });
 }
 
-/// Codes and levels by floor(2 u) + kTwiceMax, for u in units of the levels.
-/// Thresholds are midpoints of integers, so that floor decides: an element at a
-/// threshold goes up.
-inline constexpr int kTwiceMax = 256;
-
-struct NearestLevel {
-  uint8_t codes[2 * kTwiceMax + 1];
-  float levels[2 * kTwiceMax + 1];
-};
-
-constexpr NearestLevel nearest_level(const TurboBook& book) {
-  NearestLevel nearest{};
-  int code = 0;
-  for (int twice = -kTwiceMax; twice <= kTwiceMax; ++twice) {
-    while (code + 1 < 1 << book.bits &&
-           twice >= book.levels[code] + book.levels[code + 1]) {
-      ++code;
-    }
-    nearest.codes[twice + kTwiceMax] = static_cast<uint8_t>(code);
-    nearest.levels[twice + kTwiceMax] = book.levels[code];
-  }
-  return nearest;
+inline float sum_of_lanes(const float* lanes) {
+  FloatLanes sum;
+  load(lanes, sum);
+  return fold_lanes(
+      sum, [](FloatLanes& x, const FloatLanes& other) { x += other; });
 }
-constexpr NearestLevel kNearest[] = {
-    nearest_level(kTurboBooks[0]),
-    nearest_level(kTurboBooks[1]),
-    nearest_level(kTurboBooks[2]),
-    nearest_level(kTurboBooks[3])};
 
-/// The levels of a rotated vector for one step: what an element is multiplied
-/// by to be compared with them.
-struct Trial {
-  int32_t places[kTurboMaxDim]; // in NearestLevel
-  float levels[kTurboMaxDim];
-  float product; // of the vector and its levels
+/// The positive half of a table as a staircase over twice the size of an
+/// element: `first`, and `rise` more from each `at` on (twice the midpoint of
+/// two levels, an integer).
+template <int bits>
+struct Staircase {
+  static constexpr int half = 1 << (bits - 1);
+  float first;
+  float at[half - 1];
+  float rise[half - 1];
 };
 
-// Loops of one kind of step each: compilers do several elements at once.
-inline void try_step(
-    const NearestLevel& nearest,
+template <int bits>
+constexpr Staircase<bits> staircase() {
+  const int8_t* levels = kTurboBooks[bits - 2].levels + (1 << (bits - 1));
+  Staircase<bits> stairs{};
+  stairs.first = levels[0];
+  for (int k = 0; k + 1 < stairs.half; ++k) {
+    stairs.at[k] = static_cast<float>(levels[k] + levels[k + 1]);
+    stairs.rise[k] = static_cast<float>(levels[k + 1] - levels[k]);
+  }
+  return stairs;
+}
+
+/// Sums over a vector for one step.
+struct Trial {
+  float product; // of sizes and levels
+  float length; // of squared levels: integers below 2^24, exact
+};
+
+/// sizes: the magnitudes of the rotated vector. Levels have the signs of their
+/// elements, so that sums of products need neither. twice_step: twice what an
+/// element is multiplied by to be compared with the levels.
+template <int bits, int lanes>
+inline Trial try_step(const float* sizes, int64_t dim, float twice_step) {
+  using Floats = typename Register<lanes>::Floats;
+  constexpr Staircase<bits> stairs = staircase<bits>();
+  const Floats zero{};
+  float products[kLanes];
+  float lengths[kLanes];
+  for (int64_t lane = 0; lane < kLanes; lane += lanes) {
+    Floats product{};
+    Floats length{};
+    for (int64_t d = lane; d < dim; d += kLanes) {
+      Floats size;
+      load(sizes + d, size);
+      const Floats twice = size * twice_step;
+      Floats level = zero + stairs.first;
+      for (int k = 0; k + 1 < stairs.half; ++k) {
+        level += twice >= stairs.at[k] ? zero + stairs.rise[k] : zero;
+      }
+      product += size * level;
+      length += level * level;
+    }
+    __builtin_memcpy(products + lane, &product, sizeof(product));
+    __builtin_memcpy(lengths + lane, &length, sizeof(length));
+  }
+  return {sum_of_lanes(products), sum_of_lanes(lengths)};
+}
+
+template <int bits, int lanes>
+inline void put_levels(
     const float* rotated,
     int64_t dim,
-    float step,
-    Trial& trial) {
-  for (int64_t d = 0; d < dim; ++d) {
-    const float twice = 2.0f * (rotated[d] * step);
-    const float above = twice > -256.0f ? twice : -256.0f;
-    trial.levels[d] = above < 256.0f ? above : 256.0f;
+    float twice_step,
+    uint8_t* codes) {
+  using Floats = typename Register<lanes>::Floats;
+  using Ints = typename Register<lanes>::Ints;
+  constexpr Staircase<bits> stairs = staircase<bits>();
+  for (int64_t first = 0; first < dim; first += lanes) {
+    Floats x;
+    load(rotated + first, x);
+    const Ints negative = (Ints)x >> 31; // -1 or 0
+    const Floats twice = (Floats)((Ints)x & 0x7fffffff) * twice_step;
+    Ints code = Ints{} + stairs.half;
+    for (int k = 0; k + 1 < stairs.half; ++k) {
+      code -= (Ints)(twice >= stairs.at[k]);
+    }
+    code ^= negative & (2 * stairs.half - 1);
+    for (int64_t i = 0; i < lanes; ++i) {
+      codes[first + i] = static_cast<uint8_t>(code[i]);
+    }
   }
-  for (int64_t d = 0; d < dim; ++d) {
-    const auto near = static_cast<int32_t>(trial.levels[d]);
-    const int32_t above = static_cast<float>(near) > trial.levels[d];
-    trial.places[d] = near - above + kTwiceMax;
-  }
-  for (int64_t d = 0; d < dim; ++d) {
-    trial.levels[d] = nearest.levels[trial.places[d]];
-  }
-  trial.product = dot(rotated, trial.levels, dim);
 }
 
 /// The best of kTurboSteps: its levels point most nearly along the vector.
 /// Writes the codes and returns the product of the vector and its levels.
+template <int bits, int lanes>
 inline float encode_by_book(
-    int bits,
     const float* rotated,
     int64_t dim,
     float squares,
     uint8_t* codes) {
-  const NearestLevel& nearest = kNearest[bits - 2];
+  float sizes[kTurboMaxDim];
+  for (int64_t d = 0; d < dim; ++d) {
+    sizes[d] = __builtin_fabsf(rotated[d]);
+  }
   const float rms = __builtin_sqrtf(squares / static_cast<float>(dim));
-  const float usual = kTurboBooks[bits - 2].scale / rms;
-  Trial trials[2];
-  Trial* best = &trials[0];
-  Trial* other = &trials[1];
+  const float unit = kTurboBooks[bits - 2].scale / rms;
   float quality = -1.0f;
+  float best_step = 0.0f;
+  float product = 0.0f;
   for (const float part : kTurboSteps) {
-    try_step(nearest, rotated, dim, usual * part, *other);
-    // Sums of squared integers below 2^24: exact.
-    const float length = dot(other->levels, other->levels, dim);
-    const float here = other->product / length * other->product;
+    const float twice_step = 2.0f * (unit * part);
+    const Trial trial = try_step<bits, lanes>(sizes, dim, twice_step);
+    const float here = trial.product / trial.length * trial.product;
     if (here > quality) {
       quality = here;
-      Trial* const last = best;
-      best = other;
-      other = last;
+      best_step = twice_step;
+      product = trial.product;
     }
   }
-  for (int64_t d = 0; d < dim; ++d) {
-    codes[d] = nearest.codes[best->places[d]];
-  }
-  return best->product;
+  put_levels<bits, lanes>(rotated, dim, best_step, codes);
+  return product;
 }
 
 /// The same for 8 bits, whose largest level meets the largest element.
@@ -147,6 +176,7 @@ inline float encode_uniform(const float* rotated, int64_t dim, uint8_t* codes) {
   return dot(rotated, levels, dim);
 }
 
+template <int lanes>
 inline float
 turbo_encode_loop(int bits, const float* vector, int64_t dim, uint8_t* codes) {
   float rotated[kTurboMaxDim];
@@ -155,16 +185,18 @@ turbo_encode_loop(int bits, const float* vector, int64_t dim, uint8_t* codes) {
   const float squares = dot(rotated, rotated, dim);
   const bool finite = rounded && squares < __builtin_inff();
   if (!finite || squares < kTurboSmallest) {
-    const int zero =
-        bits == 8 ? -kTurboUniformZero : kNearest[bits - 2].codes[kTwiceMax];
+    const int zero = bits == 8 ? -kTurboUniformZero : 1 << (bits - 1);
     for (int64_t d = 0; d < dim; ++d) {
       codes[d] = static_cast<uint8_t>(zero);
     }
     return finite ? 0.0f : std::bit_cast<float>(0x7fc00000u);
   }
-  const float product = bits == 8
-      ? encode_uniform(rotated, dim, codes)
-      : encode_by_book(bits, rotated, dim, squares, codes);
+  const auto encode = bits == 2 ? encode_by_book<2, lanes>
+      : bits == 3               ? encode_by_book<3, lanes>
+      : bits == 4               ? encode_by_book<4, lanes>
+                                : encode_by_book<5, lanes>;
+  const float product = bits == 8 ? encode_uniform(rotated, dim, codes)
+                                  : encode(rotated, dim, squares, codes);
   // With this norm the stored vector's product with the true one is the true
   // one's square: rounding to levels shrinks no score and no value on average.
   return squares / product;

@@ -9,7 +9,7 @@ namespace holdfast {
 const VectorLoops& plain_loops() {
   static constexpr VectorLoops loops{
       .affine_encode = affine_encode_loop,
-      .turbo_encode = turbo_encode_loop,
+      .turbo_encode = turbo_encode_loop<4>,
       .rotate = rotate_loop,
       .unrotate = unrotate_loop};
   return loops;

@@ -78,7 +78,7 @@ class Chains {
   CapturedRow capture(RowId row);
   /// A row, last in order, with what was captured from rows of equal rules and
   /// image sizes, in any pool. Blocks of this pool are shared, others copied.
-  /// Throws kInvalidArgument for other rules, kOutOfBudget.
+  /// Throws kInvalidArgument for others, kOutOfBudget.
   RowId add(const CapturedRow& captured);
 
   /// Opens a step that appends to the given rows, in the order given. Rows that

@@ -93,13 +93,16 @@ RowId Chains::add(const CapturedRow& captured) {
       captured.rules == rules_,
       "[chains.add] expected a row of the same rules, got one of others");
   Row row{captured.chain, captured.blocks};
-  check_row(row); // image sizes, too
   Bytes foreign;
   for (const auto& blocks : row.blocks) {
     for (const BlockRef& block : blocks) {
+      expect(
+          !block || block.bytes() == pool_.image_bytes(block.kind()),
+          "[chains.add] expected images of this pool's sizes, got others");
       foreign += block && !pool_.owns(block) ? block.bytes() : Bytes(0);
     }
   }
+  check_row(row);
   pool_.require(foreign);
   for (auto& blocks : row.blocks) {
     for (BlockRef& block : blocks) {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <map>
+#include <string>
 #include <vector>
 
 #include "holdfast/plan/group.h"
@@ -15,6 +16,21 @@ namespace holdfast {
 /// From the first position on, and never otherwise.
 inline std::vector<LayerPhase> always(const Codec* keys, const Codec* values) {
   return {{.keys = keys, .values = values, .start = Position(0)}};
+}
+
+/// "bf16, then q8/t3 from 1024".
+inline std::string describe(const std::vector<LayerPhase>& phases) {
+  std::string text;
+  for (const LayerPhase& phase : phases) {
+    const std::string keys = phase.keys->name();
+    const std::string values = phase.values->name();
+    text += (text.empty() ? "" : ", then ") + keys +
+        (values == keys ? "" : "/" + values);
+    if (phase.start > Position(0)) {
+      text += " from " + std::to_string(phase.start.get());
+    }
+  }
+  return text;
 }
 
 struct Precision {

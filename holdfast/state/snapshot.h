@@ -28,6 +28,7 @@ class Snapshot {
     std::shared_ptr<const Signature> signature;
     CapturedRow row;
     std::vector<Attachment> attachments;
+    BudgetCharge charge; // for the attachments
   };
   /// Throws kInvalidArgument unless there is a token a committed position.
   explicit Snapshot(Content content);
@@ -48,7 +49,8 @@ class Snapshot {
   Position reusable_floor() const {
     return row().chain.reusable_floor();
   }
-  /// Its whole images, shared or not, and its attachments.
+  /// Its whole images, shared or not, and its attachments: all of it counts in
+  /// the budget of the state that made it.
   Bytes bytes() const;
 
  private:

@@ -65,11 +65,17 @@ Snapshot State::snapshot(
     RowId row,
     std::span<const int32_t> tokens,
     std::vector<Attachment> attachments) {
+  Bytes attached;
+  for (const Attachment& attachment : attachments) {
+    attached += attachment.bytes();
+  }
+  BudgetCharge charge = impl_->core->pool.charge(attached);
   return Snapshot(
       {.tokens = {tokens.begin(), tokens.end()},
        .signature = impl_->core->signature,
        .row = impl_->chains.capture(row),
-       .attachments = std::move(attachments)});
+       .attachments = std::move(attachments),
+       .charge = std::move(charge)});
 }
 
 RowId State::adopt(const Snapshot& snapshot) {
@@ -131,7 +137,13 @@ std::string State::explain() const {
   std::string text;
   const StateCore& core = *impl_->core;
   for (size_t i = 0; i < core.reads.size(); ++i) {
-    text += "layer " + std::to_string(i) + ": " + core.reads[i].why + "\n";
+    text += "layer " + std::to_string(i) + ": " + core.reads[i].why;
+    const LayerIndex layer(static_cast<int64_t>(i));
+    if (core.layers[i] && core.groups.stores(layer)) {
+      text += "; stored as " +
+          describe(core.options.precision.of(static_cast<int64_t>(i)));
+    }
+    text += "\n";
   }
   return text;
 }

@@ -288,6 +288,22 @@ TEST(BlockPool, HandsASuccessorOutWhileOthersDropIt) {
   }
 }
 
+TEST(BlockPool, CountsChargesInItsBudgetUntilTheyGo) {
+  BlockPool pool(kinds(), Bytes(2 * kSmall));
+  {
+    BudgetCharge charge = pool.charge(Bytes(kSmall + 1));
+    EXPECT_EQ(pool.live_bytes(), Bytes(kSmall + 1));
+    EXPECT_EQ(code_of([&] { pool.allocate(0); }), ErrorCode::kOutOfBudget);
+    EXPECT_EQ(
+        code_of([&] { pool.charge(Bytes(kSmall)); }), ErrorCode::kOutOfBudget);
+    const BudgetCharge moved = std::move(charge);
+    EXPECT_EQ(pool.live_bytes(), Bytes(kSmall + 1));
+  }
+  EXPECT_EQ(pool.live_bytes(), Bytes(0));
+  EXPECT_EQ(pool.peak_bytes(), Bytes(kSmall + 1));
+  pool.allocate(0);
+}
+
 TEST(BlockPool, CountsWhatItEverHandedOutAndCopied) {
   BlockPool pool(kinds());
   const BlockRef block = pool.allocate(0);

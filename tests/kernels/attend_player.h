@@ -18,7 +18,6 @@
 #include <vector>
 
 #include "holdfast/base/bits.h"
-#include "holdfast/codec/rotation.h"
 #include "holdfast/kernels/cpu/attend.h"
 
 namespace holdfast::cpu {
@@ -273,19 +272,17 @@ class Player {
     }
     return largest;
   }
-  /// What error_at may be: f32 rounding, and bf16 weights where values are
-  /// bf16 or codes (relative 2^-9 each, so 2^-9 of the largest value, which is
-  /// up to 2 where codes stand for it). The f32 products of coded keys add up
-  /// numbers larger than the result.
+  /// What error_at may be: f32 rounding; bf16 weights where values are bf16
+  /// (relative 2^-9 each, so 2^-9 of the largest value); queries and weights of
+  /// 15 bits where keys or values are codes.
   double tolerance() const {
     const CodecKind keys = setup_.keys->form().kind;
     const CodecForm values = setup_.values->form();
-    const bool exact =
-        values.kind == CodecKind::kDense && values.format != DenseFormat::kBf16;
-    return values.kind != CodecKind::kDense ? 0x1p-8
-        : !exact                            ? 0x1p-9
-        : keys != CodecKind::kDense         ? 4e-5
-                                            : 4e-6;
+    const bool bf16 =
+        values.kind == CodecKind::kDense && values.format == DenseFormat::kBf16;
+    const bool coded =
+        keys != CodecKind::kDense || values.kind != CodecKind::kDense;
+    return bf16 ? 0x1p-9 : coded ? 2e-4 : 4e-6;
   }
 
  private:
@@ -315,24 +312,14 @@ class Player {
     }
     return planes;
   }
-  /// To bf16 where the kernels round it: as it is, or rotated.
+  /// To bf16 where the kernels round it.
   void round_query(std::vector<float>& q) const {
     const CodecForm keys = setup_.keys->form();
-    if (keys.kind == CodecKind::kDense && keys.format != DenseFormat::kBf16) {
+    if (keys.kind != CodecKind::kDense || keys.format != DenseFormat::kBf16) {
       return;
     }
-    const auto dim = static_cast<size_t>(setup_.spec.key_dim);
-    for (size_t at = 0; at < q.size(); at += dim) {
-      const std::span<float> head(q.data() + at, dim);
-      if (keys.kind == CodecKind::kTurbo) {
-        rotate(head);
-      }
-      for (float& x : head) {
-        x = bf16_to_f32(f32_to_bf16(x));
-      }
-      if (keys.kind == CodecKind::kTurbo) {
-        unrotate(head);
-      }
+    for (float& x : q) {
+      x = bf16_to_f32(f32_to_bf16(x));
     }
   }
   static void add(std::vector<float>& to, const std::vector<float>& more) {

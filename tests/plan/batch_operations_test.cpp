@@ -207,6 +207,11 @@ TEST(BatchOperations, RefuseACapturedRowOfOtherRules) {
       code_of([&] { other.chains.add(captured); }),
       ErrorCode::kInvalidArgument);
   EXPECT_TRUE(other.chains.order().empty());
+  BlockPool larger(std::vector<Bytes>(3, Bytes(2 * kStampedImage)));
+  Chains elsewhere(larger, mixed());
+  EXPECT_EQ(
+      code_of([&] { elsewhere.add(captured); }), ErrorCode::kInvalidArgument);
+  EXPECT_TRUE(elsewhere.order().empty());
 }
 
 } // namespace

@@ -233,10 +233,4 @@ inline std::vector<double> recurrent_reference(
   return out;
 }
 
-inline bool
-same_bits(const std::vector<float>& a, const std::vector<float>& b) {
-  return a.size() == b.size() &&
-      std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
-}
-
 } // namespace holdfast::test

@@ -12,7 +12,11 @@ using test::random_inputs;
 using test::RecurrentRig;
 using test::RecurrentRow;
 using test::RecurrentWeights;
-using test::same_bits;
+
+bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
+  return a.size() == b.size() &&
+      std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
+}
 
 const RecurrentSpec kSmall{2, 4, 32, 48, 4};
 const RecurrentSpec kSpecs[] = {

@@ -161,12 +161,59 @@ TEST(Failure, ReadsACodecWithoutAKernelThroughTheReferenceAndSaysWhy) {
   StateOptions with_codec = options();
   with_codec.precision.phases = always(&codec, &codec);
   const std::string text = State(with_codec).explain();
-  EXPECT_NE(text.find(", got failing\n"), std::string::npos) << text;
+  EXPECT_NE(text.find(", got failing; stored as failing\n"), std::string::npos)
+      << text;
   for (int layer = 0; layer < 3; ++layer) {
     const std::string line =
         "layer " + std::to_string(layer) + ": reference.1; not blocks.1: ";
     EXPECT_NE(text.find(line), std::string::npos) << text;
   }
+}
+
+TEST(Failure, TakesTheReadThatCoversEveryPhaseOfALayer) {
+  Failing codec;
+  StateOptions with_codec = options();
+  with_codec.precision.layers[1] = with_codec.precision.phases;
+  with_codec.precision.layers[1].push_back(
+      {.keys = &codec, .values = &codec, .start = Position(64)});
+  const std::string text = State(with_codec).explain();
+  EXPECT_NE(text.find("layer 0: blocks.1; stored"), std::string::npos) << text;
+  EXPECT_NE(text.find("layer 1: reference.1; not"), std::string::npos) << text;
+  EXPECT_NE(text.find("bf16, then failing from 64"), std::string::npos) << text;
+}
+
+// A codec that fails while a row changes its precision: the row stays as it
+// was, its neighbour goes on, and later both agree with rows that met no
+// failure.
+TEST(Failure, InsideAConversionLeavesTheRowDenseAndUsable) {
+  const Sequence sequence(100, 28);
+  Failing codec;
+  StateOptions with_codec = options();
+  with_codec.precision.phases.push_back(
+      {.keys = &codec, .values = &codec, .start = Position(70)});
+  State state(with_codec);
+  const RowId plain = state.add_row();
+  append_to(state, plain, {&sequence, 0, 70});
+  const auto want = append_to(state, plain, {&sequence, 70, 30});
+  const RowId row = state.add_row();
+  const RowId neighbour = state.add_row();
+  append_to(state, row, {&sequence, 0, 70});
+  append_to(state, neighbour, {&sequence, 0, 10});
+  // 70 tokens of 2 heads, keys and values, of three layers in two groups.
+  for (const int64_t call : {0, 100, 300}) {
+    codec.fail(call, kNever);
+    const std::vector<RowAppend> both{{row, 1}, {neighbour, 1}};
+    EXPECT_THROW(state.begin(both), std::runtime_error);
+    codec.fail(kNever, kNever);
+    EXPECT_EQ(state.length(row), Position(70));
+    const RowId fork = state.fork_row(row);
+    EXPECT_TRUE(same_bits(append_to(state, fork, {&sequence, 70, 30}), want));
+    state.remove_row(fork);
+  }
+  append_to(state, neighbour, {&sequence, 10, 60});
+  EXPECT_TRUE(same_bits(append_to(state, row, {&sequence, 70, 30}), want));
+  EXPECT_TRUE(
+      same_bits(append_to(state, neighbour, {&sequence, 70, 30}), want));
 }
 
 TEST(Lifetime, AStepKeepsWhatItNeedsOfAStateThatIsGone) {

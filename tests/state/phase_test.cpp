@@ -251,6 +251,17 @@ TEST(Phases, RefuseAnAppendAcrossTheStartAndATrimBelowIt) {
   state.trim(row, Position(100));
 }
 
+TEST(Phases, SayHowALayerIsStored) {
+  const std::string text = State(ragged()).explain();
+  for (const char* part :
+       {"layer 0: blocks.1; stored as f32, then f16/bf16 from 40, then bf16 "
+        "from 130\n",
+        "layer 1: blocks.1; stored as f32, then bf16 from 70\n",
+        "layer 2: blocks.1; stored as f16\n"}) {
+    EXPECT_NE(text.find(part), std::string::npos) << text;
+  }
+}
+
 TEST(Phases, NameInTheSignatureWhatIsStoredFromWhere) {
   const State state(ragged());
   const State other(changing(70));

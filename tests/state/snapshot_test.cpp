@@ -186,12 +186,19 @@ TEST(Snapshot, RefusedOverTheBudgetChangesNothing) {
   const Bytes before = state.bytes();
   expect_error(
       ErrorCode::kOutOfBudget, [&] { state.snapshot(row, tokens(70)); });
+  EXPECT_EQ(state.bytes(), before);
   State other(options());
   const RowId same = other.add_row();
   append_to(other, same, {&a, 0, 70});
   const Snapshot foreign = other.snapshot(same, tokens(70));
   expect_error(ErrorCode::kOutOfBudget, [&] { state.adopt(foreign); });
-  EXPECT_EQ(state.bytes(), before);
+  state.trim(row, Position(64)); // no tail
+  Attachment large{.name = "large", .schema = "bytes.1"};
+  large.arrays.push_back(settle("zeros", mx::zeros({1 << 20})));
+  expect_error(ErrorCode::kOutOfBudget, [&] {
+    state.snapshot(row, tokens(64), {large});
+  });
+  state.snapshot(row, tokens(64));
   EXPECT_EQ(state.rows().size(), 1u);
 }
 
@@ -210,7 +217,11 @@ TEST(Snapshot, CarriesAttachmentsThatNothingElseShares) {
       .arrays = {settle("features", slice)}};
   features.arrays.push_back(
       settle("half", mx::astype(mx::array({1.0f, 2.0f}), mx::bfloat16)));
-  const Snapshot snapshot = state.snapshot(row, tokens(10), {features});
+  const Bytes before = state.bytes();
+  std::optional<Snapshot> held(
+      std::in_place, state.snapshot(row, tokens(10), {features}));
+  const Snapshot& snapshot = *held;
+  EXPECT_EQ(state.bytes() - before, snapshot.bytes()); // a tail, and these
   ASSERT_EQ(snapshot.attachments().size(), 1u);
   const Attachment& got = snapshot.attachments()[0];
   EXPECT_EQ(got.metadata.at("digest"), "abc");
@@ -221,6 +232,8 @@ TEST(Snapshot, CarriesAttachmentsThatNothingElseShares) {
   EXPECT_EQ(back.data<float>()[0], 250.0f);
   EXPECT_EQ(back.data<float>()[3], 351.0f);
   EXPECT_EQ(got.arrays[1].array().dtype(), mx::bfloat16);
+  held.reset();
+  EXPECT_EQ(state.bytes(), before);
 }
 
 } // namespace

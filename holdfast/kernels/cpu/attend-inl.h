@@ -5,9 +5,8 @@
 //   V             16 f32 lanes (math-inl.h)        Tiles  tile-inl.h
 //   load_f16      16 halves to V                 load_bf16  likewise
 //   narrow_bf16   V to 16 bf16, returns what those are as V
-//   narrow_weights  two V to 32 bf16, subnormals to 0, and to what their even
-//                 and odd ones are
-//   expand        tiles of codes to tiles
+//   narrow_weights  two V to 32 bf16, and to what their even and odd ones are
+//   expand, split_digits, join    attend_digits-inl.h
 //   narrow_f16    V to 16 halves
 //   select        bit i ? a[i] : b[i]              largest  of the lanes
 // Include it in a kernel's .cpp file alone, after its Isa.
@@ -36,7 +35,7 @@ inline void shape_scores(const ScorePass& pass) {
   const SplitJob& job = *pass.job;
   const V scale = V::set(job.scale);
   for (int64_t r = 0; r < pass.rows; ++r) {
-    float* s = pass.scores + r * 64;
+    float* s = pass.scores + r * kScoreRow;
     V largest = V::load(job.scratch.largest + 16 * r);
     for (int i = 0; i < 4; ++i) {
       if ((pass.steps >> (i / 2) & 1) != 0) {
@@ -95,6 +94,12 @@ inline const ValueForm<Isa>& value_form(PlaneForm form) {
   return forms[static_cast<int>(form)];
 }
 
+/// Rows of a tile of queries or weights: digits come in two.
+inline int tile_rows(const SplitJob& job, const ChannelView& channel) {
+  const int64_t rows = job.rows * (channel.form == PlaneForm::kCodes ? 2 : 1);
+  return static_cast<int>(rows < 16 ? rows : 16);
+}
+
 template <class Isa>
 inline void attend_group(
     typename Isa::Tiles& tiles,
@@ -112,6 +117,11 @@ inline void attend_group(
     V::set(kNothing).store(job.scratch.largest + 16 * r);
   }
   const KeyForm<Isa>& keys = key_form<Isa>(job.keys->form);
+  const int key_rows = tile_rows(job, *job.keys);
+  const int value_rows = tile_rows(job, *job.values);
+  if (row > 0 && key_rows != value_rows) {
+    tiles.configure(key_rows);
+  }
   for (int64_t b = 0; b < job.block_count; ++b) {
     if (any[b] == 0) {
       continue;
@@ -126,7 +136,7 @@ inline void attend_group(
         .block = b,
         .keys = block.keys,
         .visible = block.visible + row,
-        .scores = job.scratch.scores + b * kGroupRows * 64};
+        .scores = job.scratch.scores + b * 64};
     keys.scores(tiles, pass);
     if (!keys.shapes) {
       shape_scores<Isa>(pass);
@@ -135,12 +145,15 @@ inline void attend_group(
   const ValuePass pass{.job = &job, .row = row, .rows = rows, .visible = any};
   const ValueForm<Isa>& values = value_form<Isa>(job.values->form);
   values.weigh(pass);
+  if (key_rows != value_rows) {
+    tiles.configure(value_rows);
+  }
   values.values(tiles, pass);
 }
 
 template <class Isa>
 void attend_split(const SplitJob& job) {
-  typename Isa::Tiles tiles(static_cast<int>(job.rows < 16 ? job.rows : 16));
+  typename Isa::Tiles tiles(tile_rows(job, *job.keys));
   key_form<Isa>(job.keys->form).prepare(job);
   value_form<Isa>(job.values->form).prepare(job);
   for (int64_t row = 0; row < job.rows; row += kGroupRows) {

@@ -28,6 +28,11 @@ constexpr int64_t kGroupRows = 32;
 /// group sees is left out.
 constexpr int64_t kStepTokens = 32;
 constexpr int64_t kSplitSteps = kSplitBlocks * 2;
+/// Floats from one row's scores of a split to the next row's: no power of two,
+/// so that rows do not meet in the cache.
+constexpr int64_t kScoreRow = kSplitBlocks * 64 + 16;
+/// Bytes from one row's digits of a split's weights to the next row's.
+constexpr int64_t kDigitsRow = kSplitBlocks * 64 + 64;
 
 /// sum_j exp(s_j - max) v_j over some keys, and its softmax terms. A row that
 /// saw nothing has max = -infinity. Arrays are padded to whole tiles of 16
@@ -46,20 +51,20 @@ constexpr int kPlaneForms = 4;
 
 /// A channel of codes: element d of token t is
 ///   scale[d / group][t] * (x + shift) + bias[d / group][t],
-/// x the number its code stands for in the tiles.
+/// x the int8 number that its code stands for.
 struct CodedPlanes {
   int bits = 0; // 2, 3, 4, 5, 6 or 8
   int64_t group = 0; // elements
   int64_t scales = 0; // offset of that plane from the codes, in bytes
   int64_t biases = 0; // likewise; 0: none, and scales are f32 norms
-  /// [32] bf16: what code i % 2^bits stands for. Null for 6 and 8 bits, whose
-  /// tiles hold the code itself times 2^-112.
-  const uint16_t* levels = nullptr;
+  /// [64]: what code i % 2^bits stands for. Null for 8 bits: the code less 128.
+  const int8_t* levels = nullptr;
   float shift = 0.0f;
-  float middle = 0.0f; // of the range of x
-  bool wide() const {
-    return bits > 5;
-  }
+  /// Two tiles of codes become one tile [16][16 columns][4] of int8, whose
+  /// column element i, [16][4], is element order[i] of the 64.
+  const uint8_t* order = nullptr; // [64]
+  /// order[i]'s place after two packs of 128-bit lanes (AVX-512).
+  const uint8_t* packed_order = nullptr; // [64]
 };
 
 /// The planes of one channel of one head.
@@ -94,17 +99,20 @@ struct BlockView {
 
 /// Per thread, each aligned to 64 bytes.
 struct AttendScratch {
-  float* scores = nullptr; // [kSplitBlocks][kGroupRows][64]
+  float* scores = nullptr; // [kGroupRows][kScoreRow], a block after the other
   uint16_t* weights = nullptr; // [kSplitSteps][kGroupRows][32], bf16
   float* largest = nullptr; // [kGroupRows][16]
   uint16_t* values = nullptr; // [value_dim / 16][16][16][2]
   // Where keys or values are codes:
-  uint16_t* ring = nullptr; // [2][4] tiles
-  float* products = nullptr; // [kGroupRows][64]
-  float* second = nullptr; // [kGroupRows], see attend_coded_values-inl.h
+  int8_t* tiles = nullptr; // what up to 16 rows read: a block of keys, [width
+                           // / 64][4] tiles; or [kSplitBlocks][4] of values
+  int32_t* products = nullptr; // [2 * kGroupRows][64]
+  int8_t* digits = nullptr; // [2 * kGroupRows][kDigitsRow], of weights
+  float* row_terms = nullptr; // [2][kGroupRows]: see
+                              // attend_coded_values-inl.h
   // Where units have more than 16 rows: a split, expanded.
-  uint16_t* key_tiles = nullptr; // [kSplitBlocks][key_width / 32][4] tiles
-  uint16_t* value_tiles = nullptr; // [kSplitBlocks][2][value_dim / 16] tiles
+  int8_t* key_tiles = nullptr; // [kSplitBlocks][width / 64][4] tiles
+  int8_t* value_tiles = nullptr; // [kSplitBlocks][value_dim / 16] tiles
 };
 
 /// One unit over the blocks of one split.
@@ -115,7 +123,9 @@ struct SplitJob {
   const ChannelView* keys = nullptr;
   const ChannelView* values = nullptr;
   const void* q = nullptr; // [rows padded to 16, key_width], packed
-  const float* q_sums = nullptr; // [rows, key_width / group], of coded keys
+  /// Of coded keys: [rows, 1 + groups], what a packed query's integers are
+  /// multiplied by, and the sums of its elements group by group.
+  const float* q_terms = nullptr;
   float scale = 1.0f; // of scores, before the cap
   float softcap = 0.0f;
   const BlockView* blocks = nullptr;
@@ -124,6 +134,12 @@ struct SplitJob {
   AttendScratch scratch;
   Partial result;
 };
+
+/// Bytes of one digit of a packed query of `width` elements: 64 for each tile
+/// of keys, or for each group that has half a tile.
+constexpr int64_t digit_bytes(const CodedPlanes& codes, int64_t width) {
+  return codes.group == 32 ? width * 2 : (width + 63) / 64 * 64;
+}
 
 /// Steps of a split's fetch list: a step for each row of tiles.
 constexpr int64_t
@@ -146,13 +162,13 @@ struct AttendKernels {
   /// q [dim] to the form that split() takes, padded with zeros to the key
   /// width.
   void (*pack_query[kDenseForms])(const float* q, int64_t dim, void* packed);
-  /// Likewise for coded keys; sums: [width / group] of the packed elements.
+  /// Likewise for coded keys: [2 digits][digit_bytes()]; terms: SplitJob's.
   void (*pack_coded_query)(
       const float* q,
       int64_t dim,
       const CodedPlanes& codes,
       void* packed,
-      float* sums);
+      float* terms);
   void (*split)(const SplitJob& job);
   void (*append_keys[kDenseForms])(const AppendJob& job);
   void (*append_values[kDenseForms])(const AppendJob& job);

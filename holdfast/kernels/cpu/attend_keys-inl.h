@@ -112,10 +112,10 @@ struct TiledKeys {
       tiles.template dot<3, 0, 1>();
       fetch_step(*pass.job->fetch);
     }
-    tiles.template store_c<0>(pass.scores, 256);
-    tiles.template store_c<1>(pass.scores + 16, 256);
-    tiles.template store_c<2>(pass.scores + 32, 256);
-    tiles.template store_c<3>(pass.scores + 48, 256);
+    tiles.template store_c<0>(pass.scores, kScoreRow * 4);
+    tiles.template store_c<1>(pass.scores + 16, kScoreRow * 4);
+    tiles.template store_c<2>(pass.scores + 32, kScoreRow * 4);
+    tiles.template store_c<3>(pass.scores + 48, kScoreRow * 4);
   }
 
   /// 32 rows by the 32 keys of a step.
@@ -144,10 +144,10 @@ struct TiledKeys {
       fetch_step(*pass.job->fetch);
     }
     float* s = pass.scores + 32 * step;
-    tiles.template store_c<0>(s, 256);
-    tiles.template store_c<1>(s + 16, 256);
-    tiles.template store_c<2>(s + 16 * 64, 256);
-    tiles.template store_c<3>(s + 16 * 64 + 16, 256);
+    tiles.template store_c<0>(s, kScoreRow * 4);
+    tiles.template store_c<1>(s + 16, kScoreRow * 4);
+    tiles.template store_c<2>(s + 16 * kScoreRow, kScoreRow * 4);
+    tiles.template store_c<3>(s + 16 * kScoreRow + 16, kScoreRow * 4);
   }
 };
 
@@ -188,10 +188,10 @@ struct RowKeys {
     }
     int64_t r = 0;
     for (; r + 4 <= pass.rows; r += 4) {
-      rows_of<4>(q + r * dim, keys, dim, pass.scores + r * 64);
+      rows_of<4>(q + r * dim, keys, dim, pass.scores + r * kScoreRow);
     }
     for (; r < pass.rows; ++r) {
-      rows_of<1>(q + r * dim, keys, dim, pass.scores + r * 64);
+      rows_of<1>(q + r * dim, keys, dim, pass.scores + r * kScoreRow);
     }
   }
 
@@ -218,7 +218,7 @@ struct RowKeys {
     }
     for (int r = 0; r < kRows; ++r) {
       for (int g = 0; g < 4; ++g) {
-        sum[r][g].store(s + r * 64 + g * 16);
+        sum[r][g].store(s + r * kScoreRow + g * 16);
       }
     }
   }

@@ -73,8 +73,7 @@ inline void weigh_group(const ValuePass& pass) {
     const V max = V::set(begin_row<Isa>(pass, r));
     V sums[2] = {V::set(0.0f), V::set(0.0f)};
     for (int64_t i = 0; i < steps.count; ++i) {
-      float* s = job.scratch.scores +
-          (steps.at[i].block * kGroupRows + r) * 64 +
+      float* s = job.scratch.scores + r * kScoreRow + steps.at[i].block * 64 +
           steps.at[i].half * kStepTokens;
       V low = exp_nonpositive(V::load(s) - max);
       V high = exp_nonpositive(V::load(s + 16) - max);
@@ -275,7 +274,7 @@ struct RowValues {
       }
       const auto* values =
           reinterpret_cast<const Type*>(job.blocks[b].values) + d;
-      const float* p = job.scratch.scores + (b * kGroupRows + r) * 64;
+      const float* p = job.scratch.scores + r * kScoreRow + b * 64;
       const int64_t begin = __builtin_ctzll(pass.visible[b]);
       const int64_t end = 64 - __builtin_clzll(pass.visible[b]);
       for (int64_t j = begin; j < end; ++j) {
@@ -285,7 +284,7 @@ struct RowValues {
               Elements::template load<Isa>(values + j * job.value_dim + 16 * n);
         }
         for (int i = 0; i < kRows; ++i) {
-          const V weight = V::set(p[i * 64 + j]);
+          const V weight = V::set(p[i * kScoreRow + j]);
           for (int n = 0; n < kVectors; ++n) {
             sum[i][n] = V::fma(weight, value[n], sum[i][n]);
           }

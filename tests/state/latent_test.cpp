@@ -1,0 +1,170 @@
+// Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
+
+#include "tests/state/layers.h"
+
+namespace holdfast {
+namespace {
+
+namespace mx = mlx::core;
+using test::expect_error;
+
+constexpr int64_t kQueryHeads = 5;
+constexpr int64_t kKey = 32;
+constexpr int64_t kLatent = 64;
+
+AttentionSpec latent_spec(int64_t window) {
+  return {
+      .query_heads = kQueryHeads,
+      .kv_heads = 1,
+      .key_dim = kKey,
+      .value_dim = kLatent,
+      .scale = 0.1f,
+      .visibility = {.window = window},
+      .latent = true};
+}
+
+// A full layer, a sliding one, and one that reads the first.
+StateOptions
+latent_options(const char* codec, bool reference = false, int threads = 2) {
+  StateOptions options = test::options(codec, threads);
+  options.reference_read = reference;
+  AttentionSpec reader = latent_spec(40);
+  reader.donor = LayerIndex(0);
+  options.layers = {latent_spec(0), latent_spec(20), reader};
+  return options;
+}
+
+struct Inputs {
+  Inputs(int64_t tokens, uint64_t seed) {
+    std::mt19937_64 random(seed);
+    std::normal_distribution<float> normal;
+    const auto fill = [&](std::vector<float>& values, int64_t width) {
+      values.resize(tokens * width);
+      for (float& x : values) {
+        x = normal(random);
+      }
+    };
+    fill(q, kQueryHeads * (kLatent + kKey));
+    fill(k, kKey);
+    fill(v, kLatent);
+  }
+  mx::array part(
+      const std::vector<float>& values,
+      int64_t first,
+      int64_t count,
+      int64_t heads) const {
+    const auto tokens = static_cast<int64_t>(k.size()) / kKey;
+    const auto width = static_cast<int64_t>(values.size()) / tokens;
+    return mx::array(
+        values.data() + first * width,
+        mx::Shape{
+            static_cast<int>(count),
+            static_cast<int>(heads),
+            static_cast<int>(width / heads)},
+        mx::float32);
+  }
+  std::vector<float> q, k, v;
+};
+
+// The outputs of the three layers, side by side.
+std::vector<float>
+run(State& state, const Inputs& inputs, int64_t tokens, int64_t chunk) {
+  const RowId row = state.add_row();
+  std::vector<float> all;
+  for (int64_t done = 0; done < tokens;) {
+    const int64_t count =
+        std::min({chunk, tokens - done, state.max_append(row)});
+    const RowAppend append{row, count};
+    Step step = state.begin({&append, 1});
+    const auto q = inputs.part(inputs.q, done, count, kQueryHeads);
+    const auto k = inputs.part(inputs.k, done, count, 1);
+    const auto v = inputs.part(inputs.v, done, count, 1);
+    auto out = mx::concatenate(
+        {step.attend(LayerIndex(0), q, k, v),
+         step.attend(LayerIndex(1), q, k, v),
+         step.attend_donor(LayerIndex(2), q)},
+        1);
+    mx::eval({out});
+    const auto values = test::values_of(out);
+    all.insert(all.end(), values.begin(), values.end());
+    step.commit_all();
+    done += count;
+  }
+  state.remove_row(row);
+  return all;
+}
+
+TEST(Latent, AgreesWithTheReferenceRead) {
+  const Inputs inputs(150, 1);
+  for (const char* codec : {"f32", "bf16", "q8g32", "t4"}) {
+    State state(latent_options(codec));
+    State reference(latent_options(codec, true));
+    EXPECT_LT(
+        test::worst_difference(
+            run(state, inputs, 150, 40), run(reference, inputs, 150, 40)),
+        2e-5f)
+        << codec;
+    EXPECT_NE(state.explain().find("layer 2: latent.1\n"), std::string::npos);
+  }
+}
+
+TEST(Latent, GivesTheSameBitsInAnyChunksOnAnyThreadsAndPaths) {
+  const Inputs inputs(150, 2);
+  State state(latent_options("bf16"));
+  const auto want = run(state, inputs, 150, 150);
+  for (const int64_t chunk : {1, 7, 64}) {
+    EXPECT_TRUE(test::same_bits(want, run(state, inputs, 150, chunk))) << chunk;
+  }
+  for (const int threads : {1, 4}) {
+    State other(latent_options("bf16", false, threads));
+    EXPECT_TRUE(test::same_bits(want, run(other, inputs, 150, 3))) << threads;
+  }
+  StateOptions plain = latent_options("bf16");
+  plain.runtime.path = KernelPath::kPlain;
+  State other(plain);
+  EXPECT_TRUE(test::same_bits(want, run(other, inputs, 150, 50)));
+}
+
+TEST(Latent, ChangesItsPrecisionWhereTheRowIsDue) {
+  const Inputs inputs(150, 3);
+  StateOptions options = latent_options("bf16");
+  const Codec* codes = find_codec("q8g32").value();
+  options.precision.phases.push_back(
+      {.keys = codes, .values = codes, .start = Position(70)});
+  State state(options);
+  const auto want = run(state, inputs, 150, 150);
+  EXPECT_TRUE(test::same_bits(want, run(state, inputs, 150, 11)));
+  State never(latent_options("bf16"));
+  EXPECT_FALSE(test::same_bits(want, run(never, inputs, 150, 150)));
+}
+
+TEST(Latent, IsStoredOnceForAllHeads) {
+  StateOptions options = latent_options("f32");
+  options.layers.resize(1);
+  EXPECT_EQ(State(options).bytes_per_token(), Bytes((kLatent + kKey) * 4));
+}
+
+TEST(Latent, IsRefusedWithHeadsAndReadByTheReferenceUnderACap) {
+  StateOptions options = latent_options("f32");
+  options.layers.resize(1);
+  auto& spec = std::get<AttentionSpec>(options.layers[0]);
+  spec.softcap = 30.0f;
+  EXPECT_NE(
+      State(options).explain().find("reference.1; not latent.1"),
+      std::string::npos);
+  spec.softcap = 0.0f;
+  spec.kv_heads = 5;
+  expect_error(ErrorCode::kInvalidArgument, [&] { State state(options); });
+  const Inputs inputs(4, 4);
+  State state(latent_options("f32"));
+  const RowAppend append{state.add_row(), 4};
+  Step step = state.begin({&append, 1});
+  const auto k = inputs.part(inputs.k, 0, 4, 1);
+  const auto v = inputs.part(inputs.v, 0, 4, 1);
+  expect_error(ErrorCode::kInvalidArgument, [&] {
+    step.attend(LayerIndex(0), k, k, v); // queries of another size
+  });
+}
+
+} // namespace
+} // namespace holdfast

@@ -1,0 +1,169 @@
+// Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
+//
+// Recurrent layers beside attention in one state: what Step refuses, and rows
+// that move between batches.
+
+#include "tests/recurrent/recurrent_rig.h"
+#include "tests/state/layers.h"
+
+namespace holdfast {
+namespace {
+
+namespace mx = mlx::core;
+using test::expect_error;
+using test::RecurrentWeights;
+using test::Sequence;
+
+const RecurrentSpec kSpec{2, 4, 32, 32, 4};
+
+// A recurrent layer, then one of attention.
+StateOptions hybrid(Bytes max_bytes = Bytes(0)) {
+  StateOptions options = test::options();
+  options.layers.resize(1);
+  options.layers.insert(options.layers.begin(), kSpec);
+  options.max_bytes = max_bytes;
+  return options;
+}
+
+class Hybrid {
+ public:
+  explicit Hybrid(int64_t tokens)
+      : weights_(std::make_shared<const cpu::GatedDelta>(
+            RecurrentWeights(kSpec, 1).layer())),
+        inputs_(test::random_inputs(kSpec, tokens, 2)),
+        sequence_(tokens, 3) {}
+
+  mx::array inputs(int64_t first, int64_t count) const {
+    return mx::array(
+        inputs_.data() + first * kSpec.input_width(),
+        mx::Shape{
+            static_cast<int>(count), static_cast<int>(kSpec.input_width())},
+        mx::float32);
+  }
+  const std::shared_ptr<const cpu::GatedDelta>& weights() const {
+    return weights_;
+  }
+  mx::array attend(Step& step, int64_t first, int64_t count) const {
+    const test::Part part{&sequence_, first, count};
+    return step.attend(
+        LayerIndex(1),
+        test::gather({part}, &Sequence::q, test::kHeads),
+        test::gather({part}, &Sequence::k, test::kKvHeads),
+        test::gather({part}, &Sequence::v, test::kKvHeads));
+  }
+
+  // The recurrent layer's outputs of tokens [first, first + count).
+  std::vector<float>
+  append(State& state, RowId row, int64_t first, int64_t count) const {
+    const RowAppend append{row, count};
+    Step step = state.begin({&append, 1});
+    auto out = step.recur(LayerIndex(0), weights_, inputs(first, count));
+    auto read = attend(step, first, count);
+    mx::eval({out, read});
+    step.commit_all();
+    return test::values_of(out);
+  }
+
+ private:
+  std::shared_ptr<const cpu::GatedDelta> weights_;
+  std::vector<float> inputs_;
+  Sequence sequence_;
+};
+
+TEST(Recur, GoesOnInWhateverBatchItsRowIs) {
+  const Hybrid hybrid_model(150);
+  State state(hybrid());
+  const RowId alone = state.add_row();
+  const auto want = hybrid_model.append(state, alone, 0, 150);
+  const auto tail = [&](int64_t from) {
+    return std::vector<float>(
+        want.begin() + from * kSpec.output_width(), want.end());
+  };
+  for (const int64_t at : {64, 100}) {
+    const RowId row = state.add_row();
+    hybrid_model.append(state, row, 0, at);
+    State extracted = state.extract({&row, 1});
+    hybrid_model.append(state, row, 20, 9); // the source goes elsewhere
+    State other = state.sibling();
+    other.add_row();
+    const RowId moved =
+        other.take(extracted, std::vector(1, extracted.rows()[0]))[0];
+    EXPECT_TRUE(test::same_bits(
+        tail(at), hybrid_model.append(other, moved, at, 150 - at)));
+    state.remove_row(row);
+  }
+}
+
+TEST(Recur, IsRefusedForOtherLayersShapesAndWeights) {
+  const Hybrid model(10);
+  State state(hybrid());
+  const RowAppend append{state.add_row(), 10};
+  Step step = state.begin({&append, 1});
+  const auto refuses = [&](const auto& call) {
+    expect_error(ErrorCode::kInvalidArgument, call);
+  };
+  const auto inputs = model.inputs(0, 10);
+  refuses([&] { step.recur(LayerIndex(1), model.weights(), inputs); });
+  refuses([&] { step.recur(LayerIndex(2), model.weights(), inputs); });
+  refuses([&] { step.recur(LayerIndex(0), nullptr, inputs); });
+  refuses(
+      [&] { step.recur(LayerIndex(0), model.weights(), model.inputs(0, 9)); });
+  const RecurrentSpec other{2, 4, 32, 16, 4};
+  refuses([&] {
+    step.recur(
+        LayerIndex(0),
+        std::make_shared<const cpu::GatedDelta>(
+            RecurrentWeights(other, 1).layer()),
+        inputs);
+  });
+  const auto q = mx::zeros({10, test::kHeads, test::kDim});
+  const auto k = mx::zeros({10, test::kKvHeads, test::kDim});
+  refuses([&] { step.attend(LayerIndex(0), q, k, k); });
+  step.recur(LayerIndex(0), model.weights(), inputs);
+  refuses([&] { step.recur(LayerIndex(0), model.weights(), inputs); });
+  refuses([&] { step.commit_all(); }); // layer 1 was left out
+  EXPECT_EQ(state.length(append.row), Position(0));
+  expect_error(
+      ErrorCode::kUnsupported, [&] { state.fetch(append.row, LayerIndex(0)); });
+}
+
+TEST(Recur, ThrowsWhereItIsEvaluatedAfterItsStep) {
+  const Hybrid model(80);
+  State state(hybrid());
+  const RowId row = state.add_row();
+  model.append(state, row, 0, 40);
+  const RowAppend append{row, 5};
+  std::optional<mx::array> late;
+  {
+    Step step = state.begin({&append, 1});
+    late = step.recur(LayerIndex(0), model.weights(), model.inputs(60, 5));
+  }
+  EXPECT_THROW(mx::eval({*late}), std::exception);
+  State fresh(hybrid());
+  const RowId whole = fresh.add_row();
+  const auto want = model.append(fresh, whole, 0, 80);
+  EXPECT_TRUE(test::same_bits(
+      {want.begin() + 40 * kSpec.output_width(), want.end()},
+      model.append(state, row, 40, 40)));
+}
+
+TEST(Recur, CostsAFixedNumberOfBytesARow) {
+  const Hybrid model(700);
+  State state(hybrid());
+  const RowId row = state.add_row();
+  Bytes largest;
+  for (int64_t done = 0; done < 700; done += 70) {
+    model.append(state, row, done, 70);
+    const LayerGroups groups(std::vector<LayerState>{{{}, {}, kSpec}});
+    largest = std::max(
+        largest,
+        state.retained_bytes(row) - Bytes((done + 70 + 63) / 64 * 32768));
+    EXPECT_LE(largest, groups.image_bytes()[0] + groups.image_bytes()[0]);
+  }
+  EXPECT_GT(largest, Bytes(0));
+  // An attention layer of 2 heads of 64 in bf16, keys and values.
+  EXPECT_EQ(state.bytes_per_token(), Bytes(512));
+}
+
+} // namespace
+} // namespace holdfast
