@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "holdfast/base/bits.h"
+#include "holdfast/codec/rotation.h"
 #include "holdfast/kernels/cpu/attend.h"
 
 namespace holdfast::cpu {
@@ -161,7 +162,6 @@ class Player {
       row.written += parts[p].count;
     }
   }
-  /// One row alone, in chunks.
   void play(int64_t row, const std::vector<int64_t>& chunks) {
     for (const int64_t count : chunks) {
       step({{row, count}});
@@ -191,7 +191,6 @@ class Player {
       }
     }
   }
-  /// Takes back the positions from `to` on.
   void roll_back(int64_t index, int64_t to) {
     rows_[index]->written = to;
   }
@@ -272,17 +271,19 @@ class Player {
     }
     return largest;
   }
-  /// What error_at may be: f32 rounding; bf16 weights where values are bf16
-  /// (relative 2^-9 each, so 2^-9 of the largest value); queries and weights of
-  /// 15 bits where keys or values are codes.
+  /// What error_at may be: f32 rounding, and bf16 weights where values are
+  /// bf16 or codes (relative 2^-9 each, so 2^-9 of the largest value, which is
+  /// up to 2 where codes stand for it). The f32 products of coded keys add up
+  /// numbers larger than the result.
   double tolerance() const {
     const CodecKind keys = setup_.keys->form().kind;
     const CodecForm values = setup_.values->form();
-    const bool bf16 =
-        values.kind == CodecKind::kDense && values.format == DenseFormat::kBf16;
-    const bool coded =
-        keys != CodecKind::kDense || values.kind != CodecKind::kDense;
-    return bf16 ? 0x1p-9 : coded ? 2e-4 : 4e-6;
+    const bool exact =
+        values.kind == CodecKind::kDense && values.format != DenseFormat::kBf16;
+    return values.kind != CodecKind::kDense ? 0x1p-8
+        : !exact                            ? 0x1p-9
+        : keys != CodecKind::kDense         ? 4e-5
+                                            : 4e-6;
   }
 
  private:
@@ -298,28 +299,31 @@ class Player {
     return static_cast<int64_t>(
         setup_.keys->planes(ChannelRole::kKeys, setup_.spec.key_dim).size());
   }
-  /// A head's planes: the keys', then the values'.
   std::vector<std::byte*>
   planes_at(const PlayedRow& row, int64_t position, int64_t head) const {
-    const int64_t count =
-        key_planes() +
-        static_cast<int64_t>(
-            setup_.values->planes(ChannelRole::kValues, setup_.spec.value_dim)
-                .size());
-    std::vector<std::byte*> planes(count);
-    for (int64_t i = 0; i < count; ++i) {
-      planes[i] = plane(row, position, head, i);
+    std::vector<std::byte*> found(planes(setup_)[0].planes.size());
+    for (size_t i = 0; i < found.size(); ++i) {
+      found[i] = plane(row, position, head, static_cast<int64_t>(i));
     }
-    return planes;
+    return found;
   }
-  /// To bf16 where the kernels round it.
   void round_query(std::vector<float>& q) const {
     const CodecForm keys = setup_.keys->form();
-    if (keys.kind != CodecKind::kDense || keys.format != DenseFormat::kBf16) {
+    if (keys.kind == CodecKind::kDense && keys.format != DenseFormat::kBf16) {
       return;
     }
-    for (float& x : q) {
-      x = bf16_to_f32(f32_to_bf16(x));
+    const auto dim = static_cast<size_t>(setup_.spec.key_dim);
+    for (size_t at = 0; at < q.size(); at += dim) {
+      const std::span<float> head(q.data() + at, dim);
+      if (keys.kind == CodecKind::kTurbo) {
+        rotate(head);
+      }
+      for (float& x : head) {
+        x = bf16_to_f32(f32_to_bf16(x));
+      }
+      if (keys.kind == CodecKind::kTurbo) {
+        unrotate(head);
+      }
     }
   }
   static void add(std::vector<float>& to, const std::vector<float>& more) {
@@ -354,9 +358,9 @@ class Player {
     const auto planes = planes_at(row, position, head);
     const std::vector<const std::byte*> all(planes.begin(), planes.end());
     const auto split = all.begin() + key_planes();
-    const int64_t slot = position % kBlockTokens;
-    setup_.keys->decode(ChannelRole::kKeys, {all.begin(), split}, slot, k);
-    setup_.values->decode(ChannelRole::kValues, {split, all.end()}, slot, v);
+    const int64_t at = position % kBlockTokens;
+    setup_.keys->decode(ChannelRole::kKeys, {all.begin(), split}, at, k);
+    setup_.values->decode(ChannelRole::kValues, {split, all.end()}, at, v);
   }
   double score(const float* q, const std::vector<float>& k) const {
     double sum = 0.0;

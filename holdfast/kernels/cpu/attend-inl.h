@@ -55,9 +55,11 @@ inline void shape_scores(const ScorePass& pass) {
 /// once a split, before its groups of rows.
 template <class Isa>
 struct KeyForm {
-  bool shapes; // scores() leaves shaped ones
   void (*prepare)(const SplitJob&);
+  /// Products of a block, and what makes them shaped scores: that waits until
+  /// the next block's products are on their way.
   void (*scores)(typename Isa::Tiles&, const ScorePass&);
+  void (*shape)(const ScorePass&);
 };
 template <class Isa>
 struct ValueForm {
@@ -74,10 +76,10 @@ inline const KeyForm<Isa>& key_form(PlaneForm form) {
   using Bf16 = TiledKeys<Isa>;
   using Codes = CodedKeys<Isa>;
   static constexpr KeyForm<Isa> forms[kPlaneForms] = {
-      {false, F32::prepare, F32::scores},
-      {false, F16::prepare, F16::scores},
-      {false, Bf16::prepare, Bf16::scores},
-      {true, Codes::prepare, Codes::scores}};
+      {F32::prepare, F32::scores, shape_scores<Isa>},
+      {F16::prepare, F16::scores, shape_scores<Isa>},
+      {Bf16::prepare, Bf16::scores, shape_scores<Isa>},
+      {Codes::prepare, Codes::scores, Codes::shape}};
   return forms[static_cast<int>(form)];
 }
 template <class Isa>
@@ -122,6 +124,8 @@ inline void attend_group(
   if (row > 0 && key_rows != value_rows) {
     tiles.configure(key_rows);
   }
+  ScorePass last{};
+  int64_t turn = 0;
   for (int64_t b = 0; b < job.block_count; ++b) {
     if (any[b] == 0) {
       continue;
@@ -134,13 +138,18 @@ inline void attend_group(
         .steps = ((any[b] & 0xffffffffu) != 0 ? 1u : 0u) |
             ((any[b] >> kStepTokens) != 0 ? 2u : 0u),
         .block = b,
+        .turn = turn++,
         .keys = block.keys,
         .visible = block.visible + row,
         .scores = job.scratch.scores + b * 64};
     keys.scores(tiles, pass);
-    if (!keys.shapes) {
-      shape_scores<Isa>(pass);
+    if (last.job != nullptr) {
+      keys.shape(last);
     }
+    last = pass;
+  }
+  if (last.job != nullptr) {
+    keys.shape(last);
   }
   const ValuePass pass{.job = &job, .row = row, .rows = rows, .visible = any};
   const ValueForm<Isa>& values = value_form<Isa>(job.values->form);

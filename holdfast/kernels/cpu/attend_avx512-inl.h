@@ -33,22 +33,8 @@ struct Avx512Isa {
       const CodedPlanes& codes,
       const std::byte* from,
       int64_t count,
-      int8_t* to,
-      int64_t stride) {
-    expand_tiles_avx512(codes, from, count, to, stride);
-  }
-  static void split_digits(
-      const CodedPlanes& codes,
-      const float* x,
-      float factor,
-      int8_t* high,
-      int8_t* low) {
-    split_digits_avx512(codes, x, factor, high, low);
-  }
-  static V join(const int32_t* high, const int32_t* low) {
-    return {_mm512_cvtepi32_ps(_mm512_add_epi32(
-        _mm512_slli_epi32(_mm512_loadu_si512(high), 7),
-        _mm512_loadu_si512(low)))};
+      uint16_t* to) {
+    expand_tiles_avx512(codes, from, count, to);
   }
   /// As base/bits.h rounds: to nearest even; a NaN keeps sign and payload.
   static V narrow_bf16(V x, uint16_t* to) {
@@ -66,15 +52,15 @@ struct Avx512Isa {
         reinterpret_cast<__m256i*>(to), _mm512_cvtepi32_epi16(high));
     return {_mm512_castsi512_ps(_mm512_slli_epi32(high, 16))};
   }
-  /// 32 weights in [0, 1], none subnormal.
+  /// 32 numbers that are not NaN.
   static void narrow_weights(V& low, V& high, uint16_t* to) {
 #if defined(__AVX512BF16__)
     const __m512i both =
         reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(high.v, low.v));
     _mm512_storeu_si512(to, both);
 #else
-    narrow_bf16(low, to);
-    narrow_bf16(high, to + 16);
+    narrow_bf16(flushed(low), to);
+    narrow_bf16(flushed(high), to + 16);
     const __m512i both = _mm512_loadu_si512(to);
 #endif
     low.v = _mm512_castsi512_ps(_mm512_slli_epi32(both, 16));
@@ -105,6 +91,9 @@ struct Avx512Isa {
   }
 
  private:
+  static V flushed(V x) {
+    return V::if_less(V::abs(x), V::set(0x1p-126f), V::set(0.0f), x);
+  }
   /// A NaN's high bits, with `bit` where no bit under `mask` is left.
   static __m512i quiet(__m512i high, __m512i mask, int bit) {
     return _mm512_mask_or_epi32(

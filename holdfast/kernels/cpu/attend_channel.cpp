@@ -13,29 +13,33 @@ namespace holdfast::cpu {
 
 namespace {
 
-constexpr int kMostLookedUp = 6; // bits of a code that a table is made for
+constexpr int kMostLookedUp = 5; // bits of a code that a table is made for
 
 struct alignas(64) LevelTable {
-  int8_t level[64];
+  uint16_t level[32];
 };
 using LevelTables = std::array<LevelTable, kMostLookedUp + 1>; // by bits
 
 template <class LevelOf>
-LevelTables make_tables(int most_bits, LevelOf level_of) {
+LevelTables make_tables(LevelOf level_of) {
   LevelTables tables{};
-  for (int bits = 2; bits <= most_bits; ++bits) {
-    for (int i = 0; i < 64; ++i) {
-      tables[bits].level[i] =
-          static_cast<int8_t>(level_of(bits, i % (1 << bits)));
+  for (int bits = 2; bits <= kMostLookedUp; ++bits) {
+    for (int i = 0; i < 32; ++i) {
+      const int level = level_of(bits, i % (1 << bits));
+      tables[bits].level[i] = f32_to_bf16(static_cast<float>(level));
     }
   }
   return tables;
 }
 
-const int8_t* levels_of(const CodecForm& form) {
-  static const LevelTables affine = make_tables(
-      6, [](int bits, int code) { return code - (1 << (bits - 1)); });
-  static const LevelTables turbo = make_tables(5, [](int bits, int code) {
+/// Codes around zero.
+int centred(int bits, int code) {
+  return code - (1 << (bits - 1));
+}
+
+const uint16_t* levels_of(const CodecForm& form) {
+  static const LevelTables affine = make_tables(centred);
+  static const LevelTables turbo = make_tables([](int bits, int code) {
     return turbo_level(bits, static_cast<uint8_t>(code));
   });
   if (form.bits > kMostLookedUp) {
@@ -44,57 +48,20 @@ const int8_t* levels_of(const CodecForm& form) {
   return (form.kind == CodecKind::kAffine ? affine : turbo)[form.bits].level;
 }
 
-struct alignas(64) Order {
-  uint8_t element[64];
-  uint8_t packed[64];
-};
-
-/// The rows of a code tile whose codes make the low and the high bytes of row i
-/// of a half tile: those that lie a byte apart where there are such.
-struct RowPair {
-  int low;
-  int high;
-};
-RowPair row_pair(int bits, int i) {
-  if (bits == 2) {
-    return {i / 4 * 8 + i % 4, i / 4 * 8 + i % 4 + 4};
-  }
-  if (bits == 4) {
-    return {i / 2 * 4 + i % 2, i / 2 * 4 + i % 2 + 2};
-  }
-  return {2 * i, 2 * i + 1};
-}
-
-const Order& order_of(int bits) {
-  static const auto orders = [] {
-    std::array<Order, 9> made{};
-    for (int b = 2; b <= 8; ++b) {
-      for (int i = 0; i < 64; ++i) {
-        const RowPair rows = row_pair(b, i % 32 / 4);
-        const int row = i % 2 == 0 ? rows.low : rows.high;
-        const int element = i / 32 * 32 + 2 * row + i % 4 / 2;
-        made[b].element[i] = static_cast<uint8_t>(element);
-        made[b].packed[i] = static_cast<uint8_t>(
-            element % 16 / 4 * 16 + element / 16 * 4 + element % 4);
-      }
-    }
-    return made;
-  }();
-  return orders[bits];
-}
-
 CodedPlanes
 view_codes(const CodecForm& form, int64_t codes_bytes, int64_t width) {
+  const auto half = static_cast<float>(1 << (form.bits - 1));
   CodedPlanes codes{
       .bits = form.bits, .group = width, .levels = levels_of(form)};
   codes.scales = round_up(codes_bytes, 64);
-  codes.order = order_of(form.bits).element;
-  codes.packed_order = order_of(form.bits).packed;
+  codes.middle = codes.wide() ? half : 0.0f;
   if (form.kind == CodecKind::kAffine) {
     codes.group = form.group;
     codes.biases =
         codes.scales + round_up(affine_scale_bytes(form.group, width), 64);
-    codes.shift = static_cast<float>(1 << (form.bits - 1));
+    codes.shift = codes.wide() ? 0.0f : half;
+  } else {
+    codes.shift = codes.wide() ? static_cast<float>(kTurboUniformZero) : 0.0f;
   }
   return codes;
 }

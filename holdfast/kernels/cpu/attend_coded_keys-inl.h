@@ -1,11 +1,14 @@
 // Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
 //
-// Scores against keys that are codes (attend_digits-inl.h): group by group of
-// elements that share a scale,
-//   score += scale * (query's step * product + shift * sum(q)) [+ bias *
-//   sum(q)]
+// Scores against keys that are codes. What a code stands for is exact in bf16,
+// so codes become bf16 tiles and go through the tile product, from zero for
+// each group of elements that share a scale; then, group by group,
+//   score += scale * (product + shift * sum(q)) [+ bias * sum(q)]
 // with scale and bias times the scores' own scale, and sum(q) over the group's
-// packed elements. Include it in a kernel's .cpp file alone, after its Isa.
+// packed elements. Up to 16 rows, tiles are made one step ahead of the
+// products, in the first cache; more rows read a split that was expanded once
+// for all of them. Both add the same in the same order. Include it in a
+// kernel's .cpp file alone, after its Isa.
 
 #pragma once
 
@@ -13,11 +16,24 @@
 #include <cstdint>
 #include <cstring>
 
-#include "holdfast/kernels/cpu/attend_digits-inl.h"
 #include "holdfast/kernels/cpu/attend_keys-inl.h"
 
 namespace holdfast::cpu {
 namespace {
+
+/// Tiles of 6 and 8 bits hold 2^-112 of the numbers: queries and weights are
+/// multiplied by the first, products by the second. Exact.
+constexpr float kWideBefore = 0x1p96f;
+constexpr float kWideAfter = 0x1p16f;
+
+/// 16 scales (or biases) of a group from token t on.
+template <class Isa>
+inline typename Isa::V
+load_scales(const CodedPlanes& codes, const std::byte* plane, int64_t index) {
+  return codes.biases != 0
+      ? Isa::load_bf16(reinterpret_cast<const uint16_t*>(plane) + index)
+      : Isa::V::load(reinterpret_cast<const float*>(plane) + index);
+}
 
 template <class Isa>
 struct CodedKeys {
@@ -29,156 +45,86 @@ struct CodedKeys {
       int64_t dim,
       const CodedPlanes& codes,
       void* packed,
-      float* terms) {
-    alignas(64) float padded[kMostDim] = {};
-    V largest = V::set(0.0f);
-    V sum = V::set(0.0f);
-    for (int64_t d = 0; d < dim; d += 16) {
-      const V x = V::load(q + d);
-      x.store(padded + d);
-      largest = V::max(V::abs(x), largest);
-      sum = sum + x;
-    }
-    const DigitScale scale = digit_scale(Isa::largest(largest), sum.sum());
-    const int64_t width = (dim + 31) / 32 * 32;
-    const int64_t bytes = digit_bytes(codes, width);
-    auto* high = static_cast<int8_t*>(packed);
-    auto* low = high + bytes;
-    std::memset(high, 0, static_cast<size_t>(2 * bytes));
-    if (scale.factor > 0.0f) {
-      for (int64_t d = 0; d < width; d += 64) {
-        alignas(64) int8_t digits[2][kDigitRow];
-        Isa::split_digits(
-            codes, padded + d, scale.factor, digits[0], digits[1]);
-        if (codes.group == 32) { // each half in a row of its own
-          for (int64_t half = 0; half < 64 && d + half < width; half += 32) {
-            const int64_t at = (d + half) * 2 + half;
-            std::memcpy(high + at, digits[0] + half, 32);
-            std::memcpy(low + at, digits[1] + half, 32);
-          }
-        } else {
-          std::memcpy(high + d, digits[0], kDigitRow);
-          std::memcpy(low + d, digits[1], kDigitRow);
-        }
+      float* sums) {
+    auto* to = static_cast<uint16_t*>(packed);
+    const V before = V::set(codes.wide() ? kWideBefore : 1.0f);
+    const V back = V::set(codes.wide() ? 1.0f / kWideBefore : 1.0f);
+    for (int64_t d = 0; d < dim;) {
+      V sum = V::set(0.0f);
+      const int64_t end = d + codes.group < dim ? d + codes.group : dim;
+      for (; d < end; d += 16) {
+        sum = sum + Isa::narrow_bf16(V::load(q + d) * before, to + d) * back;
       }
+      *sums++ = sum.sum();
     }
-    *terms++ = scale.step;
-    const int64_t groups = width / codes.group;
-    for (int64_t g = 0; g < groups; ++g) {
-      int32_t total = 0;
-      for (int64_t i = g * bytes / groups; i < (g + 1) * bytes / groups; ++i) {
-        total += 128 * high[i] + low[i];
-      }
-      *terms++ = scale.step * static_cast<float>(total);
+    if (dim % 32 != 0) {
+      std::memset(to + dim, 0, 32);
     }
   }
 
-  /// Expands the split's keys where several groups of rows read them.
+  /// Expands the split's keys where more than one row tile reads them.
   static void prepare(const SplitJob& job) {
-    for (int64_t b = 0; job.rows > 16 && b < job.block_count; ++b) {
-      for (int64_t i = 0; i < steps_of(job); ++i) {
-        expand(
-            job,
-            job.blocks[b].keys,
-            i,
-            job.scratch.key_tiles + b * tiles_bytes(job));
-      }
+    if (job.rows <= 16) {
+      return;
+    }
+    const int64_t tiles = job.key_width / 8;
+    for (int64_t b = 0; b < job.block_count; ++b) {
+      Isa::expand(
+          job.keys->codes,
+          job.blocks[b].keys,
+          tiles,
+          job.scratch.key_tiles + b * tiles * 512);
     }
   }
 
   static void scores(Tiles& tiles, const ScorePass& pass) {
-    const SplitJob& job = *pass.job;
-    const int8_t* keys = job.scratch.key_tiles + pass.block * tiles_bytes(job);
-    int64_t made = steps_of(job);
-    if (job.rows <= 16) {
-      keys = job.scratch.tiles;
-      expand(job, pass.keys, 0, job.scratch.tiles);
-      made = 1;
+    if (pass.job->rows <= 16) {
+      one_row_tile<true>(tiles, pass);
+    } else if (pass.rows <= 16) {
+      one_row_tile<false>(tiles, pass);
+    } else {
+      for (int64_t step = 0; step < 2; ++step) {
+        if ((pass.steps >> step & 1) != 0) {
+          two_row_tiles(tiles, step, pass);
+        }
+      }
     }
-    const int64_t groups = job.key_width / job.keys->codes.group;
-    for (int64_t g = 0; g < groups; ++g) {
-      const int64_t first = g * job.keys->codes.group / 64;
-      const auto ahead = [&](int64_t s) {
-        for (; made < steps_of(job) && made <= first + s + 1; ++made) {
-          expand(job, pass.keys, made, job.scratch.tiles);
-        }
-      };
-      if (job.rows <= 8) {
-        multiply<1, 4>(tiles, product(pass, keys, g, 0, 0), ahead);
-        combine(pass, g);
-        continue;
-      }
-      for (int64_t row = 0; row < pass.rows; row += 16) {
-        for (int64_t step = 0; step < 2; ++step) {
-          if ((pass.steps >> step & 1) != 0) {
-            multiply<2, 2>(tiles, product(pass, keys, g, row, 2 * step), ahead);
-          }
-        }
-      }
-      combine(pass, g);
+  }
+
+  /// The last group's part, up to 16 rows.
+  static void shape(const ScorePass& pass) {
+    if (pass.rows <= 16) {
+      const int64_t last =
+          pass.job->key_width / pass.job->keys->codes.group - 1;
+      combine<0, 4>(pass, last, products_of(pass, last));
     }
   }
 
  private:
-  static constexpr int64_t kMostDim = 512;
-
-  /// Tiles along the head.
-  static int64_t steps_of(const SplitJob& job) {
-    return (job.key_width + 63) / 64;
-  }
-  static int64_t tiles_bytes(const SplitJob& job) {
-    return steps_of(job) * 4 * kIntTile;
-  }
-
-  /// Step i of a block's keys, to [width / 64][4] tiles. A last half tile keeps
-  /// whatever the scratch holds: its digits are zero.
-  static void
-  expand(const SplitJob& job, const std::byte* from, int64_t i, int8_t* to) {
-    for (int64_t k = 2 * i; k < 2 * i + 2 && k < job.key_width / 32; ++k) {
-      Isa::expand(
-          job.keys->codes,
-          from + k * 256 * job.keys->codes.bits,
-          4,
-          to + k / 2 * 4 * kIntTile + k % 2 * (kIntTile / 2),
-          kIntTile);
-      fetch_step(*job.fetch);
-    }
-  }
-
-  /// Group g's product of rows from `row` on by token groups from `column` on.
-  static DigitProduct product(
-      const ScorePass& pass,
-      const int8_t* keys,
-      int64_t g,
-      int64_t row,
-      int64_t column) {
+  /// Where a group's products are, of 16 rows: they are combined while the next
+  /// group's are made, the last group's while the next block's are.
+  static float* products_of(const ScorePass& pass, int64_t g) {
     const SplitJob& job = *pass.job;
-    const CodedPlanes& codes = job.keys->codes;
-    const int64_t bytes = digit_bytes(codes, job.key_width);
-    const int64_t groups = job.key_width / codes.group;
-    const int64_t tile = g * codes.group / 64;
-    const int64_t steps = (codes.group + 63) / 64;
-    return {
-        .a = static_cast<const int8_t*>(job.q) + (pass.row + row) * 2 * bytes +
-            g * (bytes / groups),
-        .a_stride = bytes,
-        .a_step = kDigitRow,
-        .b = keys + (tile * 4 + column) * kIntTile,
-        .b_step = 4 * kIntTile,
-        .steps = steps,
-        .products = job.scratch.products + row * 2 * 64 + column * 16};
+    const bool last = (g + 1) * job.keys->codes.group == job.key_width;
+    return job.scratch.products + (last ? 2 + pass.turn % 2 : g % 2) * 1024;
+  }
+  static const uint16_t* expanded(const ScorePass& pass) {
+    return pass.job->scratch.key_tiles + pass.block * pass.job->key_width * 64;
   }
 
-  /// Adds group g's part to the scores, scaled; the last group's makes them
-  /// shaped ones.
-  static void combine(const ScorePass& pass, int64_t g) {
+  /// Adds group g's part to the scores of rows by token groups [kBegin, kEnd),
+  /// scaled; the last group's makes them shaped ones.
+  template <int kBegin, int kEnd>
+  static void combine(const ScorePass& pass, int64_t g, const float* from) {
     const SplitJob& job = *pass.job;
     const CodedPlanes& codes = job.keys->codes;
     const int64_t groups = job.key_width / codes.group;
     const bool last = g + 1 == groups;
     const bool biased = codes.biases != 0;
+    const float* sums = job.q_sums + pass.row * groups + g;
+    const V after = V::set(codes.wide() ? kWideAfter : 1.0f);
     V scale[4], bias[4];
-    for (int i = 0; i < 4; ++i) {
+    for (int i = kBegin; i < kEnd; ++i) {
       const int64_t at = g * 64 + i * 16;
       scale[i] = load_scales<Isa>(codes, pass.keys + codes.scales, at) *
           V::set(job.scale);
@@ -187,19 +133,13 @@ struct CodedKeys {
                        : V::set(0.0f);
     }
     for (int64_t r = 0; r < pass.rows; ++r) {
-      const int32_t* products = job.scratch.products + r * 2 * 64;
-      const float* terms = job.q_terms + (pass.row + r) * (groups + 1);
+      const float* products = from + r * 64;
       float* scores = pass.scores + r * kScoreRow;
-      const V step = V::set(terms[0]);
-      const V sum = V::set(terms[1 + g]);
+      const V sum = V::set(sums[r * groups]);
       const V shift = sum * V::set(codes.shift);
       V largest = V::load(job.scratch.largest + 16 * r);
-      for (int i = 0; i < 4; ++i) {
-        if ((pass.steps >> (i / 2) & 1) == 0) {
-          continue;
-        }
-        const V x = V::fma(
-            Isa::join(products + 16 * i, products + 64 + 16 * i), step, shift);
+      for (int i = kBegin; i < kEnd; ++i) {
+        const V x = V::fma(V::load(products + 16 * i), after, shift);
         V score = g == 0 ? scale[i] * x
                          : V::fma(scale[i], x, V::load(scores + 16 * i));
         if (biased) {
@@ -217,6 +157,101 @@ struct CodedKeys {
             largest);
       }
       largest.store(job.scratch.largest + 16 * r);
+    }
+  }
+
+  /// Up to 16 rows by the block's 64 keys.
+  template <bool kExpand>
+  static void one_row_tile(Tiles& tiles, const ScorePass& pass) {
+    const SplitJob& job = *pass.job;
+    const CodedPlanes& codes = job.keys->codes;
+    const int64_t width = job.key_width;
+    const auto* q = static_cast<const uint16_t*>(job.q) + pass.row * width;
+    uint16_t* ring = job.scratch.ring;
+    const int64_t bytes = 256 * codes.bits; // of the four tiles of a step
+    if constexpr (kExpand) {
+      Isa::expand(codes, pass.keys, 4, ring);
+    }
+    const int64_t steps = width / 32;
+    const int64_t in_group = codes.group / 32;
+    for (int64_t k = 0; k < steps; ++k) {
+      const uint16_t* b;
+      if constexpr (kExpand) {
+        b = ring + k % 2 * 2048;
+        if (k + 1 < steps) {
+          Isa::expand(
+              codes, pass.keys + (k + 1) * bytes, 4, ring + (k + 1) % 2 * 2048);
+        }
+      } else {
+        b = expanded(pass) + k * 2048;
+      }
+      if (k % in_group == 0) {
+        tiles.template zero<0>();
+        tiles.template zero<1>();
+        tiles.template zero<2>();
+        tiles.template zero<3>();
+      }
+      tiles.template load_a<0>(q + k * 32, width * 2);
+      tiles.template load_b<0>(b);
+      tiles.template dot<0, 0, 0>();
+      fetch_step(*pass.job->fetch);
+      tiles.template load_b<1>(b + 512);
+      tiles.template dot<1, 0, 1>();
+      fetch_step(*pass.job->fetch);
+      tiles.template load_b<0>(b + 1024);
+      tiles.template dot<2, 0, 0>();
+      fetch_step(*pass.job->fetch);
+      tiles.template load_b<1>(b + 1536);
+      tiles.template dot<3, 0, 1>();
+      fetch_step(*pass.job->fetch);
+      if ((k + 1) % in_group == 0) {
+        const int64_t g = k / in_group;
+        float* products = products_of(pass, g);
+        tiles.template store_c<0>(products, 256);
+        tiles.template store_c<1>(products + 16, 256);
+        tiles.template store_c<2>(products + 32, 256);
+        tiles.template store_c<3>(products + 48, 256);
+        if (g > 0) {
+          combine<0, 4>(pass, g - 1, products_of(pass, g - 1));
+        }
+      }
+    }
+  }
+
+  /// 32 rows by the 32 keys of a step.
+  static void two_row_tiles(Tiles& tiles, int64_t step, const ScorePass& pass) {
+    const SplitJob& job = *pass.job;
+    const int64_t width = job.key_width;
+    const auto* q = static_cast<const uint16_t*>(job.q) + pass.row * width;
+    const uint16_t* keys = expanded(pass) + step * 1024;
+    float* products = job.scratch.products + 32 * step;
+    const int64_t steps = width / 32;
+    const int64_t in_group = job.keys->codes.group / 32;
+    for (int64_t k = 0; k < steps; ++k) {
+      if (k % in_group == 0) {
+        tiles.template zero<0>();
+        tiles.template zero<1>();
+        tiles.template zero<2>();
+        tiles.template zero<3>();
+      }
+      tiles.template load_a<0>(q + k * 32, width * 2);
+      tiles.template load_b<0>(keys + k * 2048);
+      tiles.template dot<0, 0, 0>();
+      tiles.template load_b<1>(keys + k * 2048 + 512);
+      tiles.template dot<1, 0, 1>();
+      fetch_step(*pass.job->fetch);
+      tiles.template load_a<1>(q + k * 32 + 16 * width, width * 2);
+      tiles.template dot<2, 1, 0>();
+      tiles.template dot<3, 1, 1>();
+      fetch_step(*pass.job->fetch);
+      if ((k + 1) % in_group == 0) {
+        tiles.template store_c<0>(products, 256);
+        tiles.template store_c<1>(products + 16, 256);
+        tiles.template store_c<2>(products + 16 * 64, 256);
+        tiles.template store_c<3>(products + 16 * 64 + 16, 256);
+        step == 0 ? combine<0, 2>(pass, k / in_group, job.scratch.products)
+                  : combine<2, 4>(pass, k / in_group, job.scratch.products);
+      }
     }
   }
 };

@@ -31,8 +31,6 @@ constexpr int64_t kSplitSteps = kSplitBlocks * 2;
 /// Floats from one row's scores of a split to the next row's: no power of two,
 /// so that rows do not meet in the cache.
 constexpr int64_t kScoreRow = kSplitBlocks * 64 + 16;
-/// Bytes from one row's digits of a split's weights to the next row's.
-constexpr int64_t kDigitsRow = kSplitBlocks * 64 + 64;
 
 /// sum_j exp(s_j - max) v_j over some keys, and its softmax terms. A row that
 /// saw nothing has max = -infinity. Arrays are padded to whole tiles of 16
@@ -51,20 +49,20 @@ constexpr int kPlaneForms = 4;
 
 /// A channel of codes: element d of token t is
 ///   scale[d / group][t] * (x + shift) + bias[d / group][t],
-/// x the int8 number that its code stands for.
+/// x the number its code stands for in the tiles.
 struct CodedPlanes {
   int bits = 0; // 2, 3, 4, 5, 6 or 8
   int64_t group = 0; // elements
   int64_t scales = 0; // offset of that plane from the codes, in bytes
   int64_t biases = 0; // likewise; 0: none, and scales are f32 norms
-  /// [64]: what code i % 2^bits stands for. Null for 8 bits: the code less 128.
-  const int8_t* levels = nullptr;
+  /// [32] bf16: what code i % 2^bits stands for. Null for 6 and 8 bits, whose
+  /// tiles hold the code itself times 2^-112.
+  const uint16_t* levels = nullptr;
   float shift = 0.0f;
-  /// Two tiles of codes become one tile [16][16 columns][4] of int8, whose
-  /// column element i, [16][4], is element order[i] of the 64.
-  const uint8_t* order = nullptr; // [64]
-  /// order[i]'s place after two packs of 128-bit lanes (AVX-512).
-  const uint8_t* packed_order = nullptr; // [64]
+  float middle = 0.0f; // of the range of x
+  bool wide() const {
+    return bits > 5;
+  }
 };
 
 /// The planes of one channel of one head.
@@ -104,15 +102,12 @@ struct AttendScratch {
   float* largest = nullptr; // [kGroupRows][16]
   uint16_t* values = nullptr; // [value_dim / 16][16][16][2]
   // Where keys or values are codes:
-  int8_t* tiles = nullptr; // what up to 16 rows read: a block of keys, [width
-                           // / 64][4] tiles; or [kSplitBlocks][4] of values
-  int32_t* products = nullptr; // [2 * kGroupRows][64]
-  int8_t* digits = nullptr; // [2 * kGroupRows][kDigitsRow], of weights
-  float* row_terms = nullptr; // [2][kGroupRows]: see
-                              // attend_coded_values-inl.h
+  uint16_t* ring = nullptr; // [2][4] tiles
+  float* products = nullptr; // [kGroupRows][64], or of 16 rows four groups'
+  float* second = nullptr; // [kGroupRows], see attend_coded_values-inl.h
   // Where units have more than 16 rows: a split, expanded.
-  int8_t* key_tiles = nullptr; // [kSplitBlocks][width / 64][4] tiles
-  int8_t* value_tiles = nullptr; // [kSplitBlocks][value_dim / 16] tiles
+  uint16_t* key_tiles = nullptr; // [kSplitBlocks][key_width / 32][4] tiles
+  uint16_t* value_tiles = nullptr; // [kSplitBlocks][2][value_dim / 16] tiles
 };
 
 /// One unit over the blocks of one split.
@@ -123,9 +118,7 @@ struct SplitJob {
   const ChannelView* keys = nullptr;
   const ChannelView* values = nullptr;
   const void* q = nullptr; // [rows padded to 16, key_width], packed
-  /// Of coded keys: [rows, 1 + groups], what a packed query's integers are
-  /// multiplied by, and the sums of its elements group by group.
-  const float* q_terms = nullptr;
+  const float* q_sums = nullptr; // [rows, key_width / group], of coded keys
   float scale = 1.0f; // of scores, before the cap
   float softcap = 0.0f;
   const BlockView* blocks = nullptr;
@@ -135,16 +128,10 @@ struct SplitJob {
   Partial result;
 };
 
-/// Bytes of one digit of a packed query of `width` elements: 64 for each tile
-/// of keys, or for each group that has half a tile.
-constexpr int64_t digit_bytes(const CodedPlanes& codes, int64_t width) {
-  return codes.group == 32 ? width * 2 : (width + 63) / 64 * 64;
-}
-
-/// Steps of a split's fetch list: a step for each row of tiles.
+/// Steps of a split's fetch list: one for each tile of its products.
 constexpr int64_t
 split_steps(int64_t blocks, int64_t key_width, int64_t value_dim) {
-  return blocks * ((key_width + 31) / 32 + 2 * ((value_dim + 63) / 64) + 1);
+  return blocks * (key_width / 8 + value_dim / 8);
 }
 
 /// Tokens of one row that go to neighbouring slots of one plane.
@@ -162,13 +149,13 @@ struct AttendKernels {
   /// q [dim] to the form that split() takes, padded with zeros to the key
   /// width.
   void (*pack_query[kDenseForms])(const float* q, int64_t dim, void* packed);
-  /// Likewise for coded keys: [2 digits][digit_bytes()]; terms: SplitJob's.
+  /// Likewise for coded keys; sums: [width / group] of the packed elements.
   void (*pack_coded_query)(
       const float* q,
       int64_t dim,
       const CodedPlanes& codes,
       void* packed,
-      float* terms);
+      float* sums);
   void (*split)(const SplitJob& job);
   void (*append_keys[kDenseForms])(const AppendJob& job);
   void (*append_values[kDenseForms])(const AppendJob& job);

@@ -28,6 +28,7 @@ struct ScorePass {
   int64_t rows; // at most kGroupRows
   uint32_t steps; // bit i: some row sees some of the block's step i
   int64_t block; // of the split
+  int64_t turn; // counts the blocks that are scored
   const std::byte* keys;
   const uint64_t* visible; // [rows]
   float* scores;
@@ -104,10 +105,13 @@ struct TiledKeys {
       tiles.template load_a<0>(q + k, width * 2);
       tiles.template load_b<0>(b);
       tiles.template dot<0, 0, 0>();
+      fetch_step(*pass.job->fetch);
       tiles.template load_b<1>(b + group);
       tiles.template dot<1, 0, 1>();
+      fetch_step(*pass.job->fetch);
       tiles.template load_b<0>(b + 2 * group);
       tiles.template dot<2, 0, 0>();
+      fetch_step(*pass.job->fetch);
       tiles.template load_b<1>(b + 3 * group);
       tiles.template dot<3, 0, 1>();
       fetch_step(*pass.job->fetch);
@@ -138,6 +142,7 @@ struct TiledKeys {
       tiles.template dot<0, 0, 0>();
       tiles.template load_b<1>(b + k * 16 + group);
       tiles.template dot<1, 0, 1>();
+      fetch_step(*pass.job->fetch);
       tiles.template load_a<1>(q + k + group, width * 2);
       tiles.template dot<2, 1, 0>();
       tiles.template dot<3, 1, 1>();
@@ -183,7 +188,7 @@ struct RowKeys {
     const int64_t dim = pass.job->key_width;
     const auto* q = static_cast<const float*>(pass.job->q) + pass.row * dim;
     const auto* keys = reinterpret_cast<const Type*>(pass.keys);
-    for (int64_t i = 0; i < pass.job->key_width; i += 32) {
+    for (int64_t i = 0; i < pass.job->key_width; i += 8) {
       fetch_step(*pass.job->fetch);
     }
     int64_t r = 0;

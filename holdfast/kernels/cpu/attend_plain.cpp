@@ -22,21 +22,8 @@ struct PlainIsa {
       const CodedPlanes& codes,
       const std::byte* from,
       int64_t count,
-      int8_t* to,
-      int64_t stride) {
-    expand_tiles_plain(codes, from, count, to, stride);
-  }
-  static void split_digits(
-      const CodedPlanes& codes,
-      const float* x,
-      float factor,
-      int8_t* high,
-      int8_t* low) {
-    split_digits_plain(codes, x, factor, high, low);
-  }
-  static V join(const int32_t* high, const int32_t* low) {
-    return V::each(
-        [&](int i) { return static_cast<float>(high[i] * 128 + low[i]); });
+      uint16_t* to) {
+    expand_tiles_plain(codes, from, count, to);
   }
   static V narrow_bf16(const V& x, uint16_t* to) {
     return V::each([&](int i) {
@@ -45,8 +32,8 @@ struct PlainIsa {
     });
   }
   static void narrow_weights(V& low, V& high, uint16_t* to) {
-    narrow_bf16(low, to);
-    narrow_bf16(high, to + 16);
+    narrow_bf16(flushed(low), to);
+    narrow_bf16(flushed(high), to + 16);
     low = V::each([&](int i) { return bf16_to_f32(to[2 * i]); });
     high = V::each([&](int i) { return bf16_to_f32(to[2 * i + 1]); });
   }
@@ -65,6 +52,11 @@ struct PlainIsa {
       y = x.lane[i] > y ? x.lane[i] : y;
     }
     return y;
+  }
+
+ private:
+  static V flushed(const V& x) {
+    return V::if_less(V::abs(x), V::set(0x1p-126f), V::set(0.0f), x);
   }
 };
 

@@ -76,15 +76,10 @@ void AttendWorker::pack_queries(
   const AttentionSpec& spec = *job.spec;
   const int64_t padded = round_up(unit.rows, 16);
   const int64_t groups = key_groups(context.keys, spec.key_dim);
-  const bool coded = context.keys.form == PlaneForm::kCodes;
-  // In floats: two bytes an element for bf16, whose width is even, two digits
-  // for codes.
-  const int64_t width = slot.job.key_width;
-  const int64_t stride = coded ? digit_bytes(context.keys.codes, width) / 2
-      : context.keys.form == PlaneForm::kBf16 ? width / 2
-                                              : width;
-  const int64_t terms = coded ? 1 + groups : 0;
-  float* queries = slot.queries.at_least(padded * (stride + terms));
+  // Two bytes an element for bf16 queries, whose width is even.
+  const bool narrow = context.keys.form >= PlaneForm::kBf16;
+  const int64_t stride = narrow ? slot.job.key_width / 2 : slot.job.key_width;
+  float* queries = slot.queries.at_least(padded * (stride + groups));
   float* sums = queries + padded * stride;
   float* rotated = rotated_.at_least(spec.key_dim);
   for (int64_t r = 0; r < unit.rows; ++r) {
@@ -98,13 +93,13 @@ void AttendWorker::pack_queries(
       rotate({rotated, static_cast<size_t>(spec.key_dim)});
       q = rotated;
     }
-    if (coded) {
+    if (groups > 0) {
       context.kernels->pack_coded_query(
           q,
           spec.key_dim,
           context.keys.codes,
           queries + r * stride,
-          sums + r * terms);
+          sums + r * groups);
     } else {
       context.kernels->pack_query[static_cast<int>(context.keys.form)](
           q, spec.key_dim, queries + r * stride);
@@ -113,52 +108,54 @@ void AttendWorker::pack_queries(
   std::fill_n(
       queries + unit.rows * stride, (padded - unit.rows) * stride, 0.0f);
   slot.job.q = queries;
-  slot.job.q_terms = sums;
+  slot.job.q_sums = sums;
 }
 
 AttendScratch AttendWorker::lay_out_scratch(
     const AttendContext& context,
     const SplitJob& job) {
   constexpr int64_t kScores = kGroupRows * kScoreRow;
+  constexpr int64_t kTile = 256; // floats of a tile
   const bool coded_keys = context.keys.form == PlaneForm::kCodes;
-  const bool coded = coded_keys || context.values.form == PlaneForm::kCodes;
-  const bool expands = coded && job.rows > 16;
-  constexpr int64_t kTile = 256; // floats of a tile of int8
-  constexpr int64_t kRows = 2 * kGroupRows; // of digits
-  const int64_t keys = ceil_div(job.key_width, 64) * 4;
-  const int64_t values = job.value_dim / 16;
+  const bool coded_values = context.values.form == PlaneForm::kCodes;
+  const bool expands = job.rows > 16;
+  const int64_t key_tiles =
+      coded_keys && expands ? kSplitBlocks * job.key_width / 8 : 0;
+  const int64_t value_tiles =
+      coded_values && expands ? kSplitBlocks * job.value_dim / 8 : 0;
   const int64_t sizes[] = {
       kScores,
       kSplitSteps * kGroupRows * kStepTokens / 2, // of two bytes
       kGroupRows * 16,
       job.value_dim * 16,
-      coded ? std::max(keys, 4 * kSplitBlocks) * kTile : 0,
-      coded ? kRows * kBlockTokens : 0,
-      coded ? kRows * kDigitsRow / 4 : 0,
-      kRows,
-      expands ? kSplitBlocks * keys * kTile : 0,
-      expands ? kSplitBlocks * values * kTile : 0};
+      coded_keys || coded_values ? 8 * kTile : 0,
+      coded_keys ? 4 * 16 * kBlockTokens : 0,
+      kGroupRows,
+      key_tiles * kTile,
+      value_tiles * kTile};
   int64_t floats = 0;
   for (const int64_t size : sizes) {
     floats += size;
   }
   float* at = scratch_.at_least(floats);
-  const int64_t* size = sizes;
-  const auto next = [&]<class T>(T*& to) {
-    to = reinterpret_cast<T*>(at);
-    at += *size++;
+  const auto next = [&](int64_t i) {
+    float* here = at;
+    at += sizes[i];
+    return here;
+  };
+  const auto next_narrow = [&](int64_t i) {
+    return reinterpret_cast<uint16_t*>(next(i));
   };
   AttendScratch scratch;
-  next(scratch.scores);
-  next(scratch.weights);
-  next(scratch.largest);
-  next(scratch.values);
-  next(scratch.tiles);
-  next(scratch.products);
-  next(scratch.digits);
-  next(scratch.row_terms);
-  next(scratch.key_tiles);
-  next(scratch.value_tiles);
+  scratch.scores = next(0);
+  scratch.weights = next_narrow(1);
+  scratch.largest = next(2);
+  scratch.values = next_narrow(3);
+  scratch.ring = next_narrow(4);
+  scratch.products = next(5);
+  scratch.second = next(6);
+  scratch.key_tiles = next_narrow(7);
+  scratch.value_tiles = next_narrow(8);
   return scratch;
 }
 

@@ -89,7 +89,6 @@ inline void weigh_group(const ValuePass& pass) {
       sums[0] = sums[0] + low;
       sums[1] = sums[1] + high;
     }
-    fetch_step(*job.fetch);
     job.result.sum[pass.row + r] = (sums[0] + sums[1]).sum();
   }
 }
@@ -221,8 +220,8 @@ struct TiledValues {
         if constexpr (kRows == 2) {
           tiles.template dot<kColumns + kN, 1, kN % 2>();
         }
+        fetch_step(*pass.job->fetch);
       });
-      fetch_step(*pass.job->fetch);
     }
     each_tile<kRows * kColumns>([&]<int kC>() {
       tiles.template store_c<kC>(
@@ -243,7 +242,7 @@ struct RowValues {
   static void values(Tiles&, const ValuePass& pass) {
     const int64_t dim = pass.job->value_dim;
     for (int64_t d = 0; d < dim;) {
-      for (int64_t b = 0; b < 2 * pass.job->block_count; ++b) {
+      for (int64_t b = 0; b < 8 * pass.job->block_count; ++b) {
         fetch_step(*pass.job->fetch);
       }
       const bool wide = d + 64 <= dim;

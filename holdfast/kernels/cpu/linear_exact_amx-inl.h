@@ -105,7 +105,7 @@ void exact_vector(const ExactProductArgs& p) {
   exact_finish<Avx512Output>(p, out);
 }
 
-/// Tile registers 0..3: C [16][16] int32; 4: A; 5: B.
+/// Tile registers 0..3: C [16][16] int32; 4: A; 5..7: B, in turn.
 class ExactTiles {
  public:
   ExactTiles() {
@@ -113,8 +113,8 @@ class ExactTiles {
       uint8_t palette = 1;
       uint8_t start_row = 0;
       uint8_t zero[14] = {};
-      uint16_t row_bytes[16] = {64, 64, 64, 64, kStepK, 64};
-      uint8_t rows[16] = {16, 16, 16, 16, 16, 8};
+      uint16_t row_bytes[16] = {64, 64, 64, 64, kStepK, 64, 64, 64};
+      uint8_t rows[16] = {16, 16, 16, 16, 16, 8, 8, 8};
     } config;
     asm volatile("ldtilecfg %0" : : "m"(config));
   }
@@ -130,9 +130,10 @@ class ExactTiles {
   /// C = A B, with B one tile of codes.
   template <int kC>
   void multiply(const uint8_t* codes) {
-    load<5>(codes, 64);
+    constexpr int kB = 5 + kC % 3;
+    load<kB>(codes, 64);
     asm volatile("tilezero %%tmm%c0" : : "i"(kC));
-    asm volatile("tdpbsud %%tmm5, %%tmm4, %%tmm%c0" : : "i"(kC));
+    asm volatile("tdpbsud %%tmm%c1, %%tmm4, %%tmm%c0" : : "i"(kC), "i"(kB));
   }
   template <int kC>
   void store(int32_t* c) {

@@ -7,9 +7,6 @@
 // and the odd k, whose sum is added to C; round to nearest even; subnormal
 // inputs and results are zero. This is what TDPBF16PS computes.
 //
-// dot_int8 likewise, exact: C[rows x 16, int32] += A[rows x 64, int8] *
-// B[16 quads of k][16 columns][4].
-//
 // Registers: C 0..3, A 0..1, B 0..1. Operands of load_a and load_b must stay
 // unchanged until the dot products that use them: two forms read them late.
 // Threads: an object belongs to the thread that made it, one at a time.
@@ -77,15 +74,6 @@ class AmxTiles {
   void load_b(const uint16_t* b) {
     load<6 + kB>(b, 64);
   }
-  /// Of int8: rows of 64, and [16 quads of k][16 columns][4].
-  template <int kA>
-  void load_a(const int8_t* a, int64_t stride) {
-    load<4 + kA>(a, stride);
-  }
-  template <int kB>
-  void load_b(const int8_t* b) {
-    load<6 + kB>(b, 64);
-  }
   /// c: rows of 16 f32, `stride` bytes apart.
   template <int kC>
   void load_c(const float* c, int64_t stride = 64) {
@@ -96,17 +84,6 @@ class AmxTiles {
     asm volatile("tilestored %%tmm%c3, (%1,%2,1)"
                  : "=m"(*reinterpret_cast<char(*)[]>(c))
                  : "r"(c), "r"(stride), "i"(kC));
-  }
-  /// Rows of 16 int32, of a C that int8 products went to.
-  template <int kC>
-  void store_c(int32_t* c, int64_t stride) {
-    store_c<kC>(reinterpret_cast<float*>(c), stride);
-  }
-  template <int kC, int kA, int kB>
-  void dot_int8() {
-    asm volatile("tdpbssd %%tmm%c2, %%tmm%c1, %%tmm%c0"
-                 :
-                 : "i"(kC), "i"(4 + kA), "i"(6 + kB));
   }
   template <int kC, int kA, int kB>
   void dot() {
@@ -153,18 +130,6 @@ class MemoryTiles {
   void load_b(const uint16_t* b) {
     b_[kB] = b;
   }
-  template <int kA>
-  void load_a(const int8_t* a, int64_t stride) {
-    load_a<kA>(reinterpret_cast<const uint16_t*>(a), stride);
-  }
-  template <int kB>
-  void load_b(const int8_t* b) {
-    load_b<kB>(reinterpret_cast<const uint16_t*>(b));
-  }
-  template <int kC>
-  void store_c(int32_t* c, int64_t stride) {
-    store_c<kC>(reinterpret_cast<float*>(c), stride);
-  }
   template <int kC>
   void load_c(const float* c, int64_t stride = 64) {
     for (int r = 0; r < rows_; ++r) {
@@ -179,14 +144,6 @@ class MemoryTiles {
   }
 
  protected:
-  /// Row r of an int8 A, and B.
-  const int8_t* bytes_a(int i, int r) const {
-    return reinterpret_cast<const int8_t*>(a_[i]) + r * stride_[i] * 2;
-  }
-  const int8_t* bytes_b(int i) const {
-    return reinterpret_cast<const int8_t*>(b_[i]);
-  }
-
   alignas(64) float c_[4][kTileRows][kTileColumns];
   const uint16_t* a_[2] = {};
   int64_t stride_[2] = {}; // in values
@@ -218,35 +175,6 @@ class FlushSubnormals {
 class Avx512Tiles : public MemoryTiles {
  public:
   using MemoryTiles::MemoryTiles;
-
-  template <int kC, int kA, int kB>
-  void dot_int8() {
-    for (int r = 0; r < rows_; ++r) {
-      const int8_t* a = bytes_a(kA, r);
-      // Two partial sums a column, eight columns a vector.
-      __m512i sum[2] = {_mm512_setzero_si512(), _mm512_setzero_si512()};
-      for (int p = 0; p < kTileK / 2; ++p) {
-        int32_t quad;
-        std::memcpy(&quad, a + 4 * p, 4);
-        const __m512i x =
-            _mm512_broadcastq_epi64(_mm_cvtepi8_epi16(_mm_cvtsi32_si128(quad)));
-        for (int half = 0; half < 2; ++half) {
-          const __m512i b = _mm512_cvtepi8_epi16(
-              _mm256_loadu_si256(reinterpret_cast<const __m256i*>(
-                  bytes_b(kB) + 64 * p + 32 * half)));
-          sum[half] = _mm512_add_epi32(sum[half], _mm512_madd_epi16(x, b));
-        }
-      }
-      const __m512i even = _mm512_setr_epi32(
-          0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
-      const __m512i odd = _mm512_add_epi32(even, _mm512_set1_epi32(1));
-      const __m512i total = _mm512_add_epi32(
-          _mm512_permutex2var_epi32(sum[0], even, sum[1]),
-          _mm512_permutex2var_epi32(sum[0], odd, sum[1]));
-      _mm512_store_si512(
-          c_[kC][r], _mm512_add_epi32(_mm512_load_si512(c_[kC][r]), total));
-    }
-  }
 
   template <int kC, int kA, int kB>
   void dot() {
@@ -297,22 +225,6 @@ class Avx512Tiles : public MemoryTiles {
 class PlainTiles : public MemoryTiles {
  public:
   using MemoryTiles::MemoryTiles;
-
-  template <int kC, int kA, int kB>
-  void dot_int8() {
-    for (int r = 0; r < rows_; ++r) {
-      int32_t sums[kTileColumns];
-      std::memcpy(sums, c_[kC][r], sizeof sums);
-      const int8_t* a = bytes_a(kA, r);
-      for (int p = 0; p < kTileK / 2; ++p) {
-        const int8_t* b = bytes_b(kB) + 64 * p;
-        for (int n = 0; n < 4 * kTileColumns; ++n) {
-          sums[n / 4] += a[4 * p + n % 4] * b[n];
-        }
-      }
-      std::memcpy(c_[kC][r], sums, sizeof sums);
-    }
-  }
 
   template <int kC, int kA, int kB>
   void dot() {
