@@ -7,6 +7,7 @@
 #include <random>
 
 #include "holdfast/base/bits.h"
+#include "holdfast/codec/rotation.h"
 
 namespace holdfast::conformance {
 
@@ -95,14 +96,27 @@ const KeysValues& Truth::stored(int32_t token, int64_t position, size_t phase) {
   return kept(token, birth(position), phase, true);
 }
 
-// Kernels round queries to bf16 where keys are bf16; a read through MLX does
-// not.
+// Kernels round queries to bf16 where keys are bf16 or codes: as they are, or
+// rotated. A read through MLX does not.
 void Truth::round_query(std::vector<float>& q, size_t phase) const {
   const CodecForm keys = cell_.phases[phase].keys->form();
-  const bool rounds = cell_.exact() && keys.kind == CodecKind::kDense &&
-      keys.format == DenseFormat::kBf16;
-  for (float& x : q) {
-    x = rounds ? bf16_to_f32(f32_to_bf16(x)) : x;
+  const bool whole =
+      keys.kind == CodecKind::kDense && keys.format != DenseFormat::kBf16;
+  if (whole || !cell_.exact()) {
+    return;
+  }
+  const auto dim = static_cast<size_t>(cell_.spec.key_dim);
+  for (size_t at = 0; at < q.size(); at += dim) {
+    const std::span<float> head(q.data() + at, dim);
+    if (keys.kind == CodecKind::kTurbo) {
+      rotate(head);
+    }
+    for (float& x : head) {
+      x = bf16_to_f32(f32_to_bf16(x));
+    }
+    if (keys.kind == CodecKind::kTurbo) {
+      unrotate(head);
+    }
   }
 }
 
@@ -157,11 +171,11 @@ Truth::Output Truth::attend(std::span<const int32_t> tokens, size_t phase) {
   return {.values = std::move(out), .bound = bound(phase, largest)};
 }
 
-// Where values are bf16, weights round to bf16, relative 2^-9 each. Where keys
-// are codes, queries round to 2^-15 of their largest element, which moves a
-// score by up to 3 / sqrt(256) * 128 * 2^-15 = 7e-4 here, an output by half of
-// that and more often a tenth; weights over codes round alike. The rest rounds
-// in f32, as MLX's attention does. Codes may stand for values of more than 1.
+// Where values are bf16 or codes, weights round to bf16, relative 2^-9 each;
+// those of codes twice: a weight, then its product with a scale. The rest
+// rounds in f32, over sums that are larger than the result where keys are
+// codes, and as MLX's attention does. Codes may stand for values of more
+// than 1.
 double Truth::bound(size_t phase, double largest) const {
   const CodecForm keys = cell_.phases[phase].keys->form();
   const CodecForm values = cell_.phases[phase].values->form();
@@ -169,12 +183,13 @@ double Truth::bound(size_t phase, double largest) const {
   if (!cell_.exact()) {
     return 4e-5 * most;
   }
-  if (values.kind == CodecKind::kDense && values.format == DenseFormat::kBf16) {
-    return (0x1p-9 + 5e-4) * most;
+  if (values.kind != CodecKind::kDense) {
+    return 0x1p-8 * most;
   }
-  const bool coded =
-      keys.kind != CodecKind::kDense || values.kind != CodecKind::kDense;
-  return (coded ? 5e-4 : 4e-6) * most;
+  if (values.format == DenseFormat::kBf16) {
+    return 0x1p-9 * most;
+  }
+  return keys.kind != CodecKind::kDense ? 1e-4 : 4e-6;
 }
 
 } // namespace holdfast::conformance
