@@ -1,8 +1,7 @@
 // Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
 //
-// Perplexity of a text over windows that do not overlap: each window's first
-// token is replaced by BOS (where the file puts one), and the second half is
-// scored, so that every scored token has at least half a window before it.
+// How well a model predicts a text: the mean negative log-likelihood of the
+// scored tokens (scored_text.h) and its exponential.
 // Threads: the state's engine thread.
 
 #pragma once
@@ -11,9 +10,7 @@
 #include <functional>
 #include <span>
 
-#include "holdfast/formats/tokenizer.h"
-#include "holdfast/models/model.h"
-#include "holdfast/state/state.h"
+#include "holdfast/engine/scored_text.h"
 
 namespace holdfast {
 
@@ -28,8 +25,11 @@ struct PerplexityOptions {
   int64_t window = 512; // tokens, at least 4
   int64_t chunk = 512; // most tokens in one step
   KernelPath path = KernelPath::kPlain;
-  /// After each window: what is known, and how many windows there are.
-  std::function<void(const Perplexity& so_far, int64_t windows)> progress = {};
+  /// After each window: how many are done, and how many there are.
+  std::function<void(int64_t done, int64_t windows)> progress = {};
+
+  ScoredText
+  text(const Tokenizer& tokenizer, std::span<const int32_t> tokens) const;
 };
 
 /// tokens: the whole text, BOS included. What fills no window is left out.

@@ -1,7 +1,9 @@
 // Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <sstream>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -85,6 +87,13 @@ TEST(CommandLine, CallsAUsersMistakeOneInOneLineWithCodeTwo) {
       {"eval", "-m", m},
       {"eval", "-m", m, "-f", m, "--context", "3"},
       {"eval", "-m", m, "-f", "/dev/null"},
+      {"eval", "-m", m, "-f", m, "--kv", "q9"},
+      {"eval", "-m", m, "-f", m, "--kv", "q8", "--kv", "q9"},
+      {"eval", "-m", m, "-f", m, "--kv", "q9", "--kv", "q8"},
+      {"eval", "-m", m, "-f", m, "--against", "q9"},
+      {"eval", "-m", m, "-f", m, "--against", "bf16"},
+      {"eval", "-m", m, "-f", m, "--kv", "q8", "--against", "q8g64/q8"},
+      {"eval", "-m", m, "-f", m, "--kv", "q8", "--kv", "bf16"},
       {"bench"},
       {"bench", "model", "-m", m, "--prompt", "0", "--gen", "0"},
       {"bench", "model", "-m", m, "--batch", "0"},
@@ -213,19 +222,65 @@ TEST(InspectCommand, DescribesAFile) {
   }
 }
 
-TEST(EvalCommand, PrintsThePerplexityAsJson) {
+/// `holdfast eval` of a short text in windows of 32 tokens.
+Outcome eval_text(const std::vector<std::string>& rest) {
   const std::string path = scratch("text");
   std::ofstream(path) << std::string(300, 'a') + " the hello";
-  const Outcome outcome =
-      run(with_model({"eval"}, {"-f", path, "--context", "32", "--json"}));
+  std::vector<std::string> arguments{"-f", path, "--context", "32"};
+  arguments.insert(arguments.end(), rest.begin(), rest.end());
+  Outcome outcome = run(with_model({"eval"}, arguments));
   std::filesystem::remove(path);
-  ASSERT_EQ(outcome.code, 0) << outcome.err;
-  const Json json = Json::parse(outcome.out);
-  EXPECT_EQ(json.size(), 4u);
-  EXPECT_GE(json["windows"], 9);
-  EXPECT_EQ(json["tokens"], json["windows"].get<int>() * 15);
-  EXPECT_NEAR(
-      json["ppl"].get<double>(), std::exp(json["nll"].get<double>()), 1e-3);
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  return outcome;
+}
+
+TEST(EvalCommand, PrintsThePerplexityAsJson) {
+  for (const std::vector<std::string>& kv :
+       {std::vector<std::string>{}, {"--kv", "bf16"}}) {
+    std::vector<std::string> arguments = {"--json"};
+    arguments.insert(arguments.end(), kv.begin(), kv.end());
+    const Json json = Json::parse(eval_text(arguments).out);
+    EXPECT_EQ(json.size(), 6u);
+    EXPECT_GE(json["windows"], 9);
+    EXPECT_EQ(json["tokens"], json["windows"].get<int>() * 15);
+    EXPECT_NEAR(
+        json["ppl"].get<double>(), std::exp(json["nll"].get<double>()), 1e-3);
+    EXPECT_EQ(json["kv"], "bf16");
+    EXPECT_GT(json["bytes_per_token"], 0);
+  }
+}
+
+TEST(EvalCommand, ComparesEachPrecisionWithTheReference) {
+  const Outcome outcome =
+      eval_text({"--kv", "q8g32", "--kv", "t2", "--against", "f32", "--json"});
+  std::istringstream lines(outcome.out);
+  std::vector<Json> found;
+  for (std::string line; std::getline(lines, line);) {
+    found.push_back(Json::parse(line));
+  }
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_EQ(found[0]["kv"], "q8g32");
+  EXPECT_EQ(found[1]["kv"], "t2");
+  for (const Json& json : found) {
+    EXPECT_EQ(json.size(), 9u);
+    EXPECT_EQ(json["against"]["kv"], "f32");
+    EXPECT_LT(json["bytes_per_token"], json["against"]["bytes_per_token"]);
+    EXPECT_LE(json["kl"]["mean"], json["kl"]["p999"]);
+    EXPECT_LE(json["kl"]["p999"], json["kl"]["max"]);
+    EXPECT_GE(json["top1"], 0);
+    EXPECT_LE(json["top1"], 1);
+  }
+  EXPECT_LT(found[0]["kl"]["mean"], found[1]["kl"]["mean"]);
+}
+
+TEST(EvalCommand, PrintsATableOfThePrecisionsThatItCompares) {
+  const std::string out =
+      eval_text({"--kv", "q8g32", "--kv", "t2/q4g32@16"}).out;
+  for (const std::string part :
+       {"divergence from bf16", "\nbf16 ", "\nq8g32 ", "\nt2/q4g32@16 "}) {
+    EXPECT_THAT(out, HasSubstr(part));
+  }
+  EXPECT_EQ(std::count(out.begin(), out.end(), '\n'), 5);
 }
 
 TEST(BenchCommand, MeasuresAModel) {

@@ -123,7 +123,8 @@ TEST(PaddedState, GivesEveryRowTheBitsOfTheRowAlone) {
   const int64_t width = 130;
   const std::vector<Padded> rows{
       {&a, 0, 130}, {&b, 60, 70}, {&c, 0, 33}, {&d, 17, 100}, {&a, 5, 0}};
-  for (const StateOptions& with : {options(), changing(64), changing(50)}) {
+  for (const StateOptions& with :
+       {options(), options("q4"), changing(64), changing(50)}) {
     for (const int64_t columns : {130, 50, 7}) {
       State state(with);
       std::vector<PaddedInput::Row> prepared;

@@ -1,0 +1,69 @@
+// Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
+//
+// Every registered codec, in every phase, under every window, with every script
+// of row operations. A codec joins by being registered.
+
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "rig.h"
+
+namespace holdfast::conformance {
+namespace {
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr int kScripts = 4; // a round of a codec
+#else
+constexpr int kScripts = 30;
+#endif
+
+/// Plays scripts from a fixed seed; prints the smallest that fails.
+void play_scripts(Rig& rig, uint64_t seed, int scripts_in_all) {
+  rc::detail::TestParams params;
+  params.seed = seed;
+  params.maxSuccess = scripts_in_all;
+  params.maxSize = 45; // operations of a script
+  const auto result = rc::detail::checkTestable(
+      [&] { rig.play(*scripts()); }, rc::detail::TestMetadata{}, params);
+  if (!result.is<rc::detail::SuccessResult>()) {
+    std::ostringstream text;
+    rc::detail::printResultMessage(result, text);
+    FAIL() << text.str();
+  }
+}
+
+class Conformance : public ::testing::TestWithParam<const Codec*> {};
+
+TEST_P(Conformance, HoldsInRandomScriptsOfRowOperations) {
+  int64_t played = 0;
+  for (int64_t round = 0; round < kRounds; ++round) {
+    Rig rig(*GetParam(), round);
+    play_scripts(rig, 100 + static_cast<uint64_t>(round), kScripts);
+    if (HasFatalFailure()) {
+      return;
+    }
+    played += rig.played();
+  }
+  EXPECT_GT(played, kScripts * 100); // else little was shown
+}
+
+// Run by ./dev check: --gtest_also_run_disabled_tests.
+TEST_P(Conformance, DISABLED_HoldsInTenTimesAsManyScriptsAndOtherCells) {
+  for (int64_t round = kRounds; round < 6 * kRounds; ++round) {
+    Rig rig(*GetParam(), round);
+    play_scripts(rig, 1000 + static_cast<uint64_t>(round), 2 * kScripts);
+    if (HasFatalFailure()) {
+      return;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    EachCodec,
+    Conformance,
+    ::testing::ValuesIn(all_codecs()),
+    [](const auto& info) { return info.param->name(); });
+
+} // namespace
+} // namespace holdfast::conformance

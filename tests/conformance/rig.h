@@ -1,0 +1,142 @@
+// Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
+//
+// Runs scripts on a state of several cells (its layers), on a sibling and on a
+// plain model of both, and compares: what is stored with encode(truth), reads
+// with attention in double, outputs with those of the row alone in a state of
+// another number of threads, bytes with the images held. A difference throws
+// std::runtime_error. Engine thread.
+
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "script.h"
+#include "truth.h"
+
+namespace holdfast::conformance {
+
+/// The outputs of one step: [layer], each [T, query_heads * value_dim].
+using StepOutputs = std::vector<std::vector<float>>;
+
+/// A committed token and where its outputs are.
+struct PlayedToken {
+  int32_t id = 0;
+  std::shared_ptr<const StepOutputs> outputs;
+  int64_t at = 0; // in T
+};
+
+/// What the model knows of a row.
+struct PlayedRow {
+  RowId id;
+  std::vector<PlayedToken> tokens;
+  std::vector<size_t> phases; // [layer]
+  std::vector<std::vector<bool>> released; // [layer][block]
+
+  int64_t size() const {
+    return std::ssize(tokens);
+  }
+  std::vector<int32_t> ids() const;
+};
+
+/// A row's part of a step.
+struct Draft {
+  RowId row;
+  size_t index = 0; // in its side
+  std::vector<int32_t> tokens;
+};
+
+class Rig {
+ public:
+  Rig(const Codec& codec, int64_t round);
+
+  /// Plays a script from the start. With a text of the state's layers where it
+  /// throws.
+  void play(const std::vector<Operation>& script);
+  /// Tokens that went through steps, in all.
+  int64_t played() const {
+    return played_;
+  }
+
+ private:
+  struct Side {
+    State state;
+    std::vector<PlayedRow> rows; // in order
+  };
+  struct Kept {
+    Snapshot snapshot;
+    PlayedRow row;
+  };
+
+  void run(const Operation& operation);
+  void clear();
+  Side& other(const Side& side) {
+    return sides_[&side == &sides_[0] ? 1 : 0];
+  }
+  bool full() const;
+
+  void add(Side& side);
+  void append(Side& side, const Operation& operation);
+  void speculate(Side& side, const Operation& operation);
+  void roll_back(Side& side, const Operation& operation);
+  void fork(Side& side, const Operation& operation);
+  void trim(Side& side, const Operation& operation);
+  void cancel(Side& side, const Operation& operation);
+  void reorder(Side& side, const Operation& operation);
+  void filter(Side& side, const Operation& operation);
+  void extract(Side& side, const Operation& operation);
+  void merge(Side& side, const Operation& operation);
+  void take(Side& side, const Operation& operation);
+  void snapshot(Side& side, const Operation& operation);
+  void adopt(Side& side, const Operation& operation);
+
+  std::vector<Draft>
+  drafts(const Side& side, const Operation& operation, int64_t most);
+  std::vector<size_t> chosen(const Side& side, const Operation& operation);
+  Step begin(Side& side, const std::vector<Draft>& drafts);
+  /// The outputs of the first `layers` layers.
+  std::shared_ptr<const StepOutputs>
+  attend(Step& step, const std::vector<Draft>& drafts, size_t layers);
+  void
+  end(Side& side,
+      Step step,
+      const std::vector<Draft>& drafts,
+      const std::vector<int64_t>& accepted);
+  /// One layer's input for all tokens: [T, heads, dim].
+  mlx::core::array input(
+      const std::vector<Draft>& drafts,
+      int64_t heads,
+      const std::function<const std::vector<float>&(int32_t)>& of) const;
+  void settle(PlayedRow& row) const;
+  /// What the layer's state keeps: its own rule, or its donor's.
+  const Visibility& kept_by(size_t layer) const;
+  int64_t room_of(const PlayedRow& row) const;
+  int64_t floor_of(const PlayedRow& row) const;
+
+  void check(const Side& side) const;
+  void check_bytes();
+  void check_reads(const PlayedRow& row, size_t count);
+  void check_stored(const Side& side, const PlayedRow& row, size_t layer);
+  void check_images(Side& side, const PlayedRow& row, size_t layer);
+  /// The outputs of these tokens in a row of `alone_` that goes on from `row`.
+  void check_alone(RowId row, const PlayedRow& played, int64_t from);
+  void finish();
+
+  std::vector<Cell> cells_;
+  LayerGroups groups_;
+  std::vector<Truth> truths_; // [layer]
+  std::array<Side, 2> sides_;
+  State alone_;
+  std::vector<Kept> kept_;
+  uint64_t ticks_ = 0; // of the script: what is drawn follows from it
+  int64_t played_ = 0;
+};
+
+/// Throws std::runtime_error.
+void require(bool condition, const std::string& text);
+
+} // namespace holdfast::conformance

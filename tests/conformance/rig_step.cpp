@@ -1,0 +1,228 @@
+// Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
+//
+// Steps: chunks, drafts that keep a part, and steps that leave nothing.
+
+#include <algorithm>
+#include <random>
+#include <stdexcept>
+
+#include "mlx/mlx.h"
+
+#include "rig.h"
+
+namespace holdfast::conformance {
+
+namespace {
+
+namespace mx = mlx::core;
+
+constexpr int64_t kLongest = 230; // positions of a row
+constexpr int64_t kLongChunk = 90;
+constexpr int64_t kLongDraft = 7;
+
+} // namespace
+
+int64_t Rig::room_of(const PlayedRow& row) const {
+  int64_t room = kMaxPositions.get() - row.size();
+  for (const Cell& cell : cells_) {
+    for (const LayerPhase& phase : cell.phases) {
+      if (phase.start > Position(row.size())) {
+        room = std::min(room, phase.start.get() - row.size());
+      }
+    }
+  }
+  return room;
+}
+
+std::vector<Draft>
+Rig::drafts(const Side& side, const Operation& operation, int64_t most) {
+  std::mt19937 random(operation.c);
+  std::vector<Draft> result;
+  for (const size_t index : chosen(side, operation)) {
+    const PlayedRow& row = side.rows[index];
+    const int64_t wanted = random() % 2 == 0
+        ? 1 + static_cast<int64_t>(random()) % kLongDraft
+        : 1 + static_cast<int64_t>(random()) % most;
+    const int64_t count =
+        std::min({wanted, room_of(row), kLongest - row.size()});
+    if (count < 1) {
+      continue;
+    }
+    Draft draft{.row = row.id, .index = index, .tokens = {}};
+    for (int64_t i = 0; i < count; ++i) {
+      draft.tokens.push_back(static_cast<int32_t>(random() % kVocabulary));
+    }
+    result.push_back(std::move(draft));
+  }
+  return result;
+}
+
+Step Rig::begin(Side& side, const std::vector<Draft>& drafts) {
+  std::vector<RowAppend> appends;
+  std::vector<int32_t> positions;
+  for (const Draft& draft : drafts) {
+    appends.push_back({draft.row, std::ssize(draft.tokens)});
+    const auto from = static_cast<int32_t>(side.rows[draft.index].size());
+    for (int32_t i = 0; i < std::ssize(draft.tokens); ++i) {
+      positions.push_back(from + i);
+    }
+  }
+  Step step = side.state.begin(appends);
+  for (const Draft& draft : drafts) { // whatever becomes of the step
+    PlayedRow& row = side.rows[draft.index];
+    for (size_t layer = 0; layer < cells_.size(); ++layer) {
+      row.phases[layer] = truths_[layer].birth(row.size());
+    }
+  }
+  const auto* got = step.positions().data<int32_t>();
+  require(
+      step.tokens() == std::ssize(positions) &&
+          std::equal(positions.begin(), positions.end(), got),
+      "each row's own positions");
+  return step;
+}
+
+mx::array Rig::input(
+    const std::vector<Draft>& drafts,
+    int64_t heads,
+    const std::function<const std::vector<float>&(int32_t)>& of) const {
+  std::vector<float> all;
+  int64_t tokens = 0;
+  for (const Draft& draft : drafts) {
+    for (const int32_t token : draft.tokens) {
+      const std::vector<float>& vectors = of(token);
+      all.insert(all.end(), vectors.begin(), vectors.end());
+      ++tokens;
+    }
+  }
+  return mx::array(
+      all.data(),
+      mx::Shape{
+          static_cast<int>(tokens),
+          static_cast<int>(heads),
+          static_cast<int>(std::ssize(all) / tokens / heads)},
+      mx::float32);
+}
+
+std::shared_ptr<const StepOutputs>
+Rig::attend(Step& step, const std::vector<Draft>& drafts, size_t layers) {
+  std::vector<mx::array> outputs;
+  for (size_t layer = 0; layer < layers; ++layer) {
+    const Truth& truth = truths_[layer];
+    const AttentionSpec& spec = truth.cell().spec;
+    const auto given = [&](ChannelRole role) {
+      return input(
+          drafts, spec.kv_heads, [&, role ](int32_t token) -> auto& {
+            return truth.given(token).of(role);
+          });
+    };
+    const auto q = input(
+        drafts, spec.query_heads, [&](int32_t token) -> auto& {
+          return truth.query(token);
+        });
+    const LayerIndex index(static_cast<int64_t>(layer));
+    outputs.push_back(
+        spec.donor ? step.attend_donor(index, q)
+                   : step.attend(
+                         index,
+                         q,
+                         given(ChannelRole::kKeys),
+                         given(ChannelRole::kValues)));
+  }
+  mx::eval(outputs);
+  played_ += step.tokens();
+  auto result = std::make_shared<StepOutputs>();
+  for (const mx::array& output : outputs) {
+    result->emplace_back(
+        output.data<float>(), output.data<float>() + output.size());
+  }
+  return result;
+}
+
+void Rig::settle(PlayedRow& row) const {
+  const int64_t size = row.size();
+  for (size_t layer = 0; layer < cells_.size(); ++layer) {
+    const Visibility& keeps = kept_by(layer);
+    auto& released = row.released[layer];
+    released.resize(
+        static_cast<size_t>((size + kBlockTokens - 1) / kBlockTokens));
+    for (int64_t b = 0; b < std::ssize(released) && keeps.window > 0; ++b) {
+      // One position more than the next query sees stays.
+      if ((b + 1) * kBlockTokens - 1 < size - keeps.window &&
+          b * kBlockTokens >= keeps.sinks) {
+        released[static_cast<size_t>(b)] = true;
+      }
+    }
+  }
+}
+
+void Rig::end(
+    Side& side,
+    Step step,
+    const std::vector<Draft>& drafts,
+    const std::vector<int64_t>& accepted) {
+  const auto outputs = attend(step, drafts, cells_.size());
+  step.commit(accepted);
+  int64_t at = 0;
+  for (size_t d = 0; d < drafts.size(); ++d) {
+    PlayedRow& row = side.rows[drafts[d].index];
+    for (int64_t i = 0; i < accepted[d]; ++i) {
+      row.tokens.push_back(
+          {.id = drafts[d].tokens[static_cast<size_t>(i)],
+           .outputs = outputs,
+           .at = at + i});
+    }
+    at += std::ssize(drafts[d].tokens);
+    settle(row);
+    check_reads(row, static_cast<size_t>(accepted[d]));
+  }
+}
+
+void Rig::append(Side& side, const Operation& operation) {
+  const std::vector<Draft> all = drafts(side, operation, kLongChunk);
+  if (all.empty()) {
+    return;
+  }
+  std::vector<int64_t> counts;
+  for (const Draft& draft : all) {
+    counts.push_back(std::ssize(draft.tokens));
+  }
+  end(side, begin(side, all), all, counts);
+}
+
+void Rig::speculate(Side& side, const Operation& operation) {
+  const std::vector<Draft> all = drafts(side, operation, kLongDraft);
+  if (all.empty()) {
+    return;
+  }
+  std::mt19937 random(operation.a);
+  std::vector<int64_t> accepted;
+  for (const Draft& draft : all) {
+    accepted.push_back(
+        static_cast<int64_t>(random()) % (std::ssize(draft.tokens) + 1));
+  }
+  end(side, begin(side, all), all, accepted);
+}
+
+void Rig::roll_back(Side& side, const Operation& operation) {
+  const std::vector<Draft> all = drafts(side, operation, kLongChunk);
+  if (all.empty()) {
+    return;
+  }
+  const size_t layers = operation.a / 5 % (cells_.size() + 1);
+  try {
+    Step step = begin(side, all);
+    if (layers > 0) {
+      attend(step, all, layers);
+    }
+    if (operation.a % 3 == 0) {
+      step.rollback();
+    } else if (operation.a % 3 == 1) {
+      throw std::range_error("in the middle of a step");
+    }
+  } catch (const std::range_error&) {
+    return; // the step is gone, as it is where its scope ends
+  }
+}
+
+} // namespace holdfast::conformance
