@@ -58,16 +58,20 @@ void Rig::check_bytes() {
       for (const PlayedRow& row : side.rows) {
         all.push_back(side.state.snapshot(row.id, row.ids()));
         require(
-            all.back().bytes() == side.state.retained_bytes(row.id),
+            all.back().row().bytes() == side.state.retained_bytes(row.id),
             "a row to retain the images it holds");
         count(all.back());
       }
     }
     for (const Kept& kept : kept_) {
       count(kept.snapshot);
+      held += bytes_beside_images(
+          kept.snapshot.tokens(), kept.snapshot.attachments());
     }
   }
-  require(held == before, "live bytes to be the whole images held");
+  require(
+      held == before,
+      "live bytes to be the whole images held and what snapshots add");
   require(sides_[1].state.bytes() == before, "the bytes before the snapshots");
 }
 
