@@ -1,0 +1,97 @@
+// Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
+
+#include "holdfast/attend/kernel_read.h"
+
+#include <utility>
+
+#include "mlx/backend/cpu/encoder.h"
+#include "mlx/primitives.h"
+
+#include "holdfast/kernels/cpu/output.h"
+
+namespace holdfast {
+
+namespace {
+
+namespace mx = mlx::core;
+
+class KernelPrimitive : public mx::UnaryPrimitive {
+ public:
+  KernelPrimitive(
+      mx::Stream stream,
+      const KernelRead& read,
+      std::shared_ptr<const LayerRead> layer,
+      std::shared_ptr<StepRun> run)
+      : UnaryPrimitive(stream),
+        read_(read),
+        layer_(std::move(layer)),
+        run_(std::move(run)) {}
+
+  void eval_cpu(const std::vector<mx::array>& inputs, mx::array& out) override {
+    run_->require_live();
+    const bool own = !layer_->spec.donor; // inputs: q, k, v; else q, source
+    for (size_t i = 0; i < (own ? 3 : 1); ++i) {
+      cpu::require_f32(inputs[i], "attend");
+    }
+    cpu::allocate_output(out);
+    auto task = read_.task(
+        *layer_,
+        run_->plan(),
+        {.q = inputs[0].data<float>(),
+         .k = own ? inputs[1].data<float>() : nullptr,
+         .v = own ? inputs[2].data<float>() : nullptr,
+         .out = out.data<float>()});
+    mx::cpu::get_command_encoder(stream()).dispatch(
+        [task = std::move(task), layer = layer_, run = run_] {
+          run->work(layer->layer, task);
+        });
+  }
+
+  void eval_gpu(const std::vector<mx::array>&, mx::array&) override {
+    throw Error(
+        ErrorCode::kUnsupported, "[attend] expected a CPU stream, got a GPU");
+  }
+
+  const char* name() const override {
+    return read_.primitive_name();
+  }
+
+ private:
+  const KernelRead& read_;
+  std::shared_ptr<const LayerRead> layer_;
+  std::shared_ptr<StepRun> run_;
+};
+
+} // namespace
+
+mx::array KernelRead::attend(
+    const std::shared_ptr<const LayerRead>& layer,
+    const std::shared_ptr<StepRun>& run,
+    const Qkv& inputs,
+    mx::Stream stream) const {
+  return make(layer, run, {inputs.q, inputs.k, inputs.v}, stream);
+}
+
+mx::array KernelRead::attend_donor(
+    const std::shared_ptr<const LayerRead>& layer,
+    const std::shared_ptr<StepRun>& run,
+    const Queries& inputs,
+    mx::Stream stream) const {
+  return make(layer, run, {inputs.q, inputs.source}, stream);
+}
+
+mx::array KernelRead::make(
+    const std::shared_ptr<const LayerRead>& layer,
+    const std::shared_ptr<StepRun>& run,
+    std::vector<mx::array> inputs,
+    mx::Stream stream) const {
+  mx::Shape shape = inputs[0].shape();
+  shape[2] = static_cast<int>(layer->spec.value_dim);
+  return mx::array(
+      std::move(shape),
+      mx::float32,
+      std::make_shared<KernelPrimitive>(stream, *this, layer, run),
+      std::move(inputs));
+}
+
+} // namespace holdfast
