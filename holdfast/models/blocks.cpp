@@ -13,47 +13,7 @@
 
 namespace holdfast {
 
-namespace {
-
 namespace mx = mlx::core;
-
-using WeightPtr = std::shared_ptr<const cpu::Weight>;
-
-// Reads the tensors of one layer.
-class LayerReader {
- public:
-  LayerReader(const WeightSource& source, int64_t index)
-      : source_(source), prefix_("blk." + std::to_string(index) + ".") {}
-
-  WeightPtr matrix(const std::string& name, int64_t n, int64_t k) const {
-    return std::make_shared<const cpu::Weight>(
-        source_.matrix(prefix_ + name + ".weight", n, k));
-  }
-  std::vector<float> norm(const std::string& name, int64_t n) const {
-    return name.empty() ? std::vector<float>()
-                        : source_.vector(prefix_ + name + ".weight", n);
-  }
-
- private:
-  const WeightSource& source_;
-  const std::string prefix_;
-};
-
-std::shared_ptr<const cpu::LinearLayer> linear_layer(
-    std::vector<WeightPtr> weights,
-    std::vector<float> norm,
-    std::vector<float> post_norm,
-    float eps,
-    cpu::Gate gate = cpu::Gate::kNone) {
-  return std::make_shared<const cpu::LinearLayer>(cpu::LinearLayer{
-      .weights = std::move(weights),
-      .norm = std::move(norm),
-      .post_norm = std::move(post_norm),
-      .eps = eps,
-      .gate = gate});
-}
-
-} // namespace
 
 DecoderLayer load_decoder_layer(
     const WeightSource& source,
@@ -66,40 +26,45 @@ DecoderLayer load_decoder_layer(
   const int64_t hidden = config.hidden;
   const int64_t query_width = config.query_heads * config.head_dim;
   const int64_t kv_width = config.kv_heads * config.head_dim;
-  const LayerReader reader(source, index);
+  const auto name = [&](const std::string& tensor) {
+    return "blk." + std::to_string(index) + "." + tensor + ".weight";
+  };
+  const auto norm = [&](const std::string& tensor, int64_t n) {
+    return tensor.empty() ? std::vector<float>()
+                          : source.vector(name(tensor), n);
+  };
   DecoderLayer layer;
-  layer.qkv = linear_layer(
-      {reader.matrix("attn_q", query_width, hidden),
-       reader.matrix("attn_k", kv_width, hidden),
-       reader.matrix("attn_v", kv_width, hidden)},
-      reader.norm(norms.attention, hidden),
-      {},
-      eps);
+  layer.qkv = load_linear(
+      source,
+      {{name("attn_q"), query_width},
+       {name("attn_k"), kv_width},
+       {name("attn_v"), kv_width}},
+      {.k = hidden, .norm = norm(norms.attention, hidden), .eps = eps});
   layer.heads = std::make_shared<const cpu::HeadsLayer>(cpu::HeadsLayer{
       .query_heads = config.query_heads,
       .kv_heads = config.kv_heads,
       .head_dim = config.head_dim,
-      .query_norm = reader.norm(norms.query, config.head_dim),
-      .key_norm = reader.norm(norms.key, config.head_dim),
+      .query_norm = norm(norms.query, config.head_dim),
+      .key_norm = norm(norms.key, config.head_dim),
       .eps = eps,
       .rope = rope});
-  layer.output = linear_layer(
-      {reader.matrix("attn_output", hidden, query_width)},
-      {},
-      reader.norm(norms.post_attention, hidden),
-      eps);
-  layer.gate_up = linear_layer(
-      {reader.matrix("ffn_gate", config.ffn, hidden),
-       reader.matrix("ffn_up", config.ffn, hidden)},
-      reader.norm(norms.feed_forward, hidden),
-      {},
-      eps,
-      gate);
-  layer.down = linear_layer(
-      {reader.matrix("ffn_down", hidden, config.ffn)},
-      {},
-      reader.norm(norms.post_feed_forward, hidden),
-      eps);
+  layer.output = load_linear(
+      source,
+      {{name("attn_output"), hidden}},
+      {.k = query_width,
+       .post_norm = norm(norms.post_attention, hidden),
+       .eps = eps});
+  layer.feed_forward = load_feed_forward(
+      source,
+      {.gate = name("ffn_gate"),
+       .up = name("ffn_up"),
+       .down = name("ffn_down"),
+       .hidden = hidden,
+       .ffn = config.ffn,
+       .norm = norm(norms.feed_forward, hidden),
+       .post_norm = norm(norms.post_feed_forward, hidden),
+       .eps = eps,
+       .activation = gate});
   return layer;
 }
 
@@ -116,8 +81,7 @@ mx::array run_decoder_layer(
   const auto flat = mx::reshape(
       read, {x.shape(0), static_cast<int>(layer.output->k())}, place.stream);
   const auto h = cpu::linear(layer.output, flat, x, place);
-  const auto gated = cpu::linear(layer.gate_up, h, std::nullopt, place);
-  return cpu::linear(layer.down, gated, h, place);
+  return run_feed_forward(layer.feed_forward, h, place);
 }
 
 mx::array embed_tokens(
@@ -164,14 +128,8 @@ mx::array take_rows(
 }
 
 Bytes weight_bytes(const DecoderLayer& layer) {
-  Bytes total{0};
-  for (const auto* part :
-       {&layer.qkv, &layer.output, &layer.gate_up, &layer.down}) {
-    for (const auto& weight : (*part)->weights) {
-      total += weight->bytes();
-    }
-  }
-  return total;
+  return weight_bytes(*layer.qkv) + weight_bytes(*layer.output) +
+      weight_bytes(layer.feed_forward);
 }
 
 } // namespace holdfast

@@ -14,6 +14,7 @@
 #include "mlx/array.h"
 
 #include "holdfast/kernels/cpu/ops.h"
+#include "holdfast/models/feed_forward.h"
 #include "holdfast/models/weight_source.h"
 #include "holdfast/state/step.h"
 
@@ -22,11 +23,10 @@ namespace holdfast {
 /// One decoder layer: x += attention(x), then x += feed_forward(x), each with a
 /// norm before it and, in some families, one after it.
 struct DecoderLayer {
-  std::shared_ptr<const cpu::LinearLayer> qkv;
+  LinearPtr qkv;
   std::shared_ptr<const cpu::HeadsLayer> heads;
-  std::shared_ptr<const cpu::LinearLayer> output; // of attention
-  std::shared_ptr<const cpu::LinearLayer> gate_up;
-  std::shared_ptr<const cpu::LinearLayer> down;
+  LinearPtr output; // of attention
+  FeedForward feed_forward;
 };
 
 /// The names under which a layer's norms are stored; "" where a family has

@@ -27,6 +27,10 @@ LinearPtr load_linear(
   return std::make_shared<const cpu::LinearLayer>(std::move(layer));
 }
 
+std::string layer_tensor(int64_t layer, const char* tensor) {
+  return "layers." + std::to_string(layer) + "." + tensor;
+}
+
 Bytes weight_bytes(const cpu::LinearLayer& layer) {
   Bytes total;
   for (size_t i = 0; i < layer.weights.size(); ++i) {

@@ -32,6 +32,9 @@ struct LinearSpec {
   cpu::Gate gate = cpu::Gate::kNone;
 };
 
+/// "layers.<layer>.<tensor>", as published checkpoints have it.
+std::string layer_tensor(int64_t layer, const char* tensor);
+
 LinearPtr load_linear(
     const WeightSource& source,
     const std::vector<MatrixName>& matrices,

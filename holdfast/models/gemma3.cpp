@@ -6,22 +6,16 @@
 #include <string>
 #include <utility>
 
-#include "mlx/transforms.h"
-
 #include "holdfast/base/bits.h"
 #include "holdfast/base/check.h"
 #include "holdfast/models/blocks.h"
+#include "holdfast/models/output_layer.h"
 
 namespace holdfast {
 
 namespace {
 
 namespace mx = mlx::core;
-
-// A chunk of this many tokens is evaluated layer by layer: MLX allocates the
-// outputs of a graph ahead of its tasks, so the activations of all layers would
-// be held at once.
-constexpr int64_t kLongChunk = 64;
 
 // What a gemma3 file may leave out: every sixth layer is full, and sliding
 // layers rotate with base 10 000.
@@ -63,15 +57,11 @@ class Gemma3 : public Model {
     for (int64_t i = 0; i < config_.layers; ++i) {
       layers_.push_back(load_layer(source, i));
     }
-    const bool tied = !source.has("output.weight");
-    const cpu::Weight output = tied
-        ? *table_
-        : source.matrix("output.weight", config_.vocab, config_.hidden);
-    output_ = std::make_shared<const cpu::LinearLayer>(cpu::LinearLayer{
-        .weights = {std::make_shared<const cpu::Weight>(output.exact())},
-        .norm = source.vector("output_norm.weight", config_.hidden),
-        .post_norm = {},
-        .eps = static_cast<float>(config_.norm_eps)});
+    output_ = load_output(
+        source,
+        table_,
+        source.has("output.weight") ? "output.weight" : "",
+        source.vector("output_norm.weight", config_.hidden));
   }
 
   const ModelConfig& config() const override {
@@ -98,10 +88,7 @@ class Gemma3 : public Model {
   }
 
   Bytes weight_bytes() const override {
-    Bytes total = table_->bytes();
-    if (output_->weights[0]->data() != table_->data()) {
-      total += output_->weights[0]->bytes();
-    }
+    Bytes total = holdfast::weight_bytes(*table_, *output_);
     for (const auto& layer : layers_) {
       total += holdfast::weight_bytes(layer);
     }
@@ -112,28 +99,19 @@ class Gemma3 : public Model {
       Step& step,
       std::span<const int32_t> tokens,
       std::span<const int32_t> outputs) const override {
-    expect(
-        static_cast<int64_t>(tokens.size()) == step.tokens(),
-        "[gemma3] expected as many tokens as the step has");
     const cpu::Place place{runtime_, step.stream()};
-    const mx::array ids(
-        tokens.data(), mx::Shape{static_cast<int>(tokens.size())}, mx::int32);
     // The family rounds this factor to bf16, as it was trained.
     const float scale =
         bf16_to_f32(f32_to_bf16(std::sqrt(static_cast<float>(config_.hidden))));
-    auto x = cpu::embed(table_, ids, scale, place);
+    auto x = embed_tokens(table_, tokens, scale, step, place);
     for (size_t i = 0; i < layers_.size(); ++i) {
+      if (i > 0) {
+        evaluate_long_chunk(step, x);
+      }
       x = run_decoder_layer(
           layers_[i], LayerIndex(static_cast<int64_t>(i)), x, step, place);
-      if (step.tokens() >= kLongChunk && i + 1 < layers_.size()) {
-        mx::eval({x});
-      }
     }
-    if (outputs.empty()) {
-      return std::nullopt;
-    }
-    return cpu::linear(
-        output_, take_rows(x, outputs, place), std::nullopt, place);
+    return logits_of(output_, x, outputs, place);
   }
 
  private:
@@ -159,7 +137,7 @@ class Gemma3 : public Model {
   const Runtime runtime_;
   std::shared_ptr<const cpu::Weight> table_;
   std::vector<DecoderLayer> layers_;
-  std::shared_ptr<const cpu::LinearLayer> output_;
+  LinearPtr output_;
 };
 
 } // namespace

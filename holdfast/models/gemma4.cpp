@@ -9,6 +9,7 @@
 
 #include "holdfast/models/blocks.h"
 #include "holdfast/models/gemma4_load.h"
+#include "holdfast/models/output_layer.h"
 
 namespace holdfast {
 
@@ -22,7 +23,6 @@ class Gemma4 : public Model {
       : config_(source.config()),
         shape_(gemma4_shape(source.settings(), config_)),
         runtime_(std::move(runtime)) {
-    const auto eps = static_cast<float>(config_.norm_eps);
     const auto matrix = [&](const char* name, int64_t n, int64_t k) {
       return std::make_shared<const cpu::Weight>(source.matrix(name, n, k));
     };
@@ -41,14 +41,11 @@ class Gemma4 : public Model {
     for (int64_t i = 0; i < config_.layers; ++i) {
       layers_.push_back(load_gemma4_layer(source, shape_, i));
     }
-    output_ = std::make_shared<const cpu::LinearLayer>(cpu::LinearLayer{
-        .weights =
-            {shape_.tied
-                 ? table_
-                 : matrix("lm_head.weight", config_.vocab, config_.hidden)},
-        .norm = source.vector("norm.weight", config_.hidden),
-        .post_norm = {},
-        .eps = eps});
+    output_ = load_output(
+        source,
+        table_,
+        shape_.tied ? "" : "lm_head.weight",
+        source.vector("norm.weight", config_.hidden));
   }
 
   const ModelConfig& config() const override {
@@ -71,8 +68,7 @@ class Gemma4 : public Model {
   }
 
   Bytes weight_bytes() const override {
-    Bytes total = table_->bytes();
-    total += shape_.tied ? Bytes(0) : holdfast::weight_bytes(*output_);
+    Bytes total = holdfast::weight_bytes(*table_, *output_);
     if (shape_.extra > 0) {
       total += extra_table_->bytes();
       total += holdfast::weight_bytes(*extra_projection_);
@@ -103,19 +99,15 @@ class Gemma4 : public Model {
       }
       x = run_layer(i, x, extra, step, place);
     }
-    if (outputs.empty()) {
-      return std::nullopt;
-    }
-    const auto logits =
-        cpu::linear(output_, take_rows(x, outputs, place), std::nullopt, place);
-    if (shape_.softcap == 0.0f) {
+    const auto logits = logits_of(output_, x, outputs, place);
+    if (!logits || shape_.softcap == 0.0f) {
       return logits;
     }
     const mx::array cap(shape_.softcap);
     const auto s = place.stream;
     return mx::multiply(
         cpu::activate(
-            cpu::Activation::kTanh, mx::divide(logits, cap, s), place),
+            cpu::Activation::kTanh, mx::divide(*logits, cap, s), place),
         cap,
         s);
   }
@@ -167,8 +159,7 @@ class Gemma4 : public Model {
     const auto flat =
         mx::reshape(read, {x.shape(0), static_cast<int>(layer.output->k())}, s);
     const auto h = cpu::linear(layer.output, flat, x, place);
-    const auto gated = cpu::linear(layer.gate_up, h, std::nullopt, place);
-    auto y = cpu::linear(layer.down, gated, h, place);
+    auto y = run_feed_forward(layer.feed_forward, h, place);
     if (extra) {
       const auto i = static_cast<int>(index);
       const auto mine = mx::reshape(

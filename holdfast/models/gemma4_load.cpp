@@ -92,10 +92,6 @@ Gemma4LayerShape layer_shape(
   return layer;
 }
 
-std::string name(int64_t layer, const char* tensor) {
-  return "layers." + std::to_string(layer) + "." + tensor + ".weight";
-}
-
 } // namespace
 
 Gemma4Shape gemma4_shape(const Settings& settings, const ModelConfig& config) {
@@ -138,90 +134,126 @@ Gemma4Shape gemma4_shape(const Settings& settings, const ModelConfig& config) {
   return shape;
 }
 
+namespace {
+
+/// What the parts of one layer are loaded from.
+class Loader {
+ public:
+  Loader(const WeightSource& source, const Gemma4LayerShape& of, int64_t index)
+      : source_(source),
+        config_(source.config()),
+        of_(of),
+        index_(index),
+        eps_(static_cast<float>(config_.norm_eps)) {}
+
+  void add_attention(Gemma4Layer& layer) const {
+    const int64_t dim = of_.head_dim;
+    const int64_t query_width = config_.query_heads * dim;
+    std::vector<MatrixName> qkv{{name("self_attn.q_proj.weight"), query_width}};
+    cpu::HeadsLayer heads{
+        .query_heads = config_.query_heads,
+        .kv_heads = 0,
+        .head_dim = dim,
+        .query_norm = norm("self_attn.q_norm.weight", dim),
+        .key_norm = {},
+        .eps = eps_,
+        .rope = of_.rope};
+    if (!of_.donor) {
+      qkv.push_back({name("self_attn.k_proj.weight"), of_.kv_heads * dim});
+      qkv.push_back(
+          {of_.keys_are_values ? "" : name("self_attn.v_proj.weight"),
+           of_.kv_heads * dim});
+      heads.kv_heads = of_.kv_heads;
+      heads.key_norm = norm("self_attn.k_norm.weight", dim);
+      heads.value_norm.assign(static_cast<size_t>(dim), 1.0f);
+    }
+    layer.heads = std::make_shared<const cpu::HeadsLayer>(std::move(heads));
+    layer.qkv = load_linear(
+        source_,
+        qkv,
+        {.k = config_.hidden,
+         .norm = hidden_norm("input_layernorm.weight"),
+         .eps = eps_});
+    layer.output = load_linear(
+        source_,
+        {{name("self_attn.o_proj.weight"), config_.hidden}},
+        {.k = query_width,
+         .post_norm = hidden_norm("post_attention_layernorm.weight"),
+         .eps = eps_});
+  }
+
+  FeedForward feed_forward() const {
+    return load_feed_forward(
+        source_,
+        {.gate = name("mlp.gate_proj.weight"),
+         .up = name("mlp.up_proj.weight"),
+         .down = name("mlp.down_proj.weight"),
+         .hidden = config_.hidden,
+         .ffn = of_.ffn,
+         .norm = hidden_norm("pre_feedforward_layernorm.weight"),
+         .post_norm = hidden_norm("post_feedforward_layernorm.weight"),
+         .eps = eps_,
+         .activation = cpu::Gate::kGeluTanh});
+  }
+
+  /// The layer's own embedding, of that width.
+  void add_extra(Gemma4Layer& layer, int64_t extra) const {
+    layer.extra_gate = load_linear(
+        source_,
+        {{name("per_layer_input_gate.weight"), extra}},
+        {.k = config_.hidden});
+    layer.extra_output = load_linear(
+        source_,
+        {{name("per_layer_projection.weight"), config_.hidden}},
+        {.k = extra,
+         .post_norm = hidden_norm("post_per_layer_input_norm.weight"),
+         .eps = eps_});
+  }
+
+  float scalar() const {
+    const std::string scalar = name("layer_scalar");
+    return source_.has(scalar) ? source_.vector(scalar, 1)[0] : 1.0f;
+  }
+
+ private:
+  std::string name(const char* tensor) const {
+    return layer_tensor(index_, tensor);
+  }
+  std::vector<float> norm(const char* tensor, int64_t n) const {
+    return source_.vector(name(tensor), n);
+  }
+  std::vector<float> hidden_norm(const char* tensor) const {
+    return norm(tensor, config_.hidden);
+  }
+
+  const WeightSource& source_;
+  const ModelConfig& config_;
+  const Gemma4LayerShape& of_;
+  const int64_t index_;
+  const float eps_;
+};
+
+} // namespace
+
 Gemma4Layer load_gemma4_layer(
     const WeightSource& source,
     const Gemma4Shape& shape,
     int64_t index) {
-  const ModelConfig& config = source.config();
-  const Gemma4LayerShape& of = shape.layers[static_cast<size_t>(index)];
-  const auto eps = static_cast<float>(config.norm_eps);
-  const int64_t hidden = config.hidden;
-  const int64_t dim = of.head_dim;
-  const int64_t query_width = config.query_heads * dim;
-  const auto norm = [&](const char* tensor, int64_t n) {
-    return source.vector(name(index, tensor), n);
-  };
+  const Loader loader(source, shape.layers[static_cast<size_t>(index)], index);
   Gemma4Layer layer;
-  std::vector<MatrixName> qkv{{name(index, "self_attn.q_proj"), query_width}};
-  cpu::HeadsLayer heads{
-      .query_heads = config.query_heads,
-      .kv_heads = 0,
-      .head_dim = dim,
-      .query_norm = norm("self_attn.q_norm", dim),
-      .key_norm = {},
-      .eps = eps,
-      .rope = of.rope};
-  if (!of.donor) {
-    qkv.push_back({name(index, "self_attn.k_proj"), of.kv_heads * dim});
-    qkv.push_back(
-        {of.keys_are_values ? "" : name(index, "self_attn.v_proj"),
-         of.kv_heads * dim});
-    heads.kv_heads = of.kv_heads;
-    heads.key_norm = norm("self_attn.k_norm", dim);
-    heads.value_norm.assign(static_cast<size_t>(dim), 1.0f);
-  }
-  layer.heads = std::make_shared<const cpu::HeadsLayer>(std::move(heads));
-  layer.qkv = load_linear(
-      source,
-      qkv,
-      {.k = hidden, .norm = norm("input_layernorm", hidden), .eps = eps});
-  layer.output = load_linear(
-      source,
-      {{name(index, "self_attn.o_proj"), hidden}},
-      {.k = query_width,
-       .post_norm = norm("post_attention_layernorm", hidden),
-       .eps = eps});
-  layer.gate_up = load_linear(
-      source,
-      {{name(index, "mlp.gate_proj"), of.ffn},
-       {name(index, "mlp.up_proj"), of.ffn}},
-      {.k = hidden,
-       .norm = norm("pre_feedforward_layernorm", hidden),
-       .eps = eps,
-       .gate = cpu::Gate::kGeluTanh});
-  layer.down = load_linear(
-      source,
-      {{name(index, "mlp.down_proj"), hidden}},
-      {.k = of.ffn,
-       .post_norm = norm("post_feedforward_layernorm", hidden),
-       .eps = eps});
+  loader.add_attention(layer);
+  layer.feed_forward = loader.feed_forward();
   if (shape.extra > 0) {
-    layer.extra_gate = load_linear(
-        source,
-        {{name(index, "per_layer_input_gate"), shape.extra}},
-        {.k = hidden});
-    layer.extra_output = load_linear(
-        source,
-        {{name(index, "per_layer_projection"), hidden}},
-        {.k = shape.extra,
-         .post_norm = norm("post_per_layer_input_norm", hidden),
-         .eps = eps});
+    loader.add_extra(layer, shape.extra);
   }
-  const std::string scalar =
-      "layers." + std::to_string(index) + ".layer_scalar";
-  layer.scalar = source.has(scalar) ? source.vector(scalar, 1)[0] : 1.0f;
+  layer.scalar = loader.scalar();
   return layer;
 }
 
 Bytes weight_bytes(const Gemma4Layer& layer) {
-  Bytes total;
+  Bytes total = weight_bytes(layer.feed_forward);
   for (const auto& part :
-       {layer.qkv,
-        layer.output,
-        layer.gate_up,
-        layer.down,
-        layer.extra_gate,
-        layer.extra_output}) {
+       {layer.qkv, layer.output, layer.extra_gate, layer.extra_output}) {
     total += part ? weight_bytes(*part) : Bytes(0);
   }
   return total;

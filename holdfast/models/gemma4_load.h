@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-#include "holdfast/models/blocks_linear.h"
+#include "holdfast/models/feed_forward.h"
 #include "holdfast/plan/layer_spec.h"
 
 namespace holdfast {
@@ -42,8 +42,7 @@ struct Gemma4Layer {
   LinearPtr qkv; // of a layer with a donor: q alone
   std::shared_ptr<const cpu::HeadsLayer> heads;
   LinearPtr output;
-  LinearPtr gate_up;
-  LinearPtr down;
+  FeedForward feed_forward;
   LinearPtr extra_gate; // null where layers have no embedding of their own
   LinearPtr extra_output;
   float scalar = 1.0f; // multiplies what leaves the layer

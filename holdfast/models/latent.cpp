@@ -9,14 +9,13 @@
 
 #include "holdfast/models/blocks.h"
 #include "holdfast/models/latent_load.h"
+#include "holdfast/models/output_layer.h"
 
 namespace holdfast {
 
 namespace {
 
 namespace mx = mlx::core;
-
-constexpr float kLatentEps = 1e-6f;
 
 class Latent : public Model {
  public:
@@ -30,12 +29,11 @@ class Latent : public Model {
       layers_.push_back(
           load_latent_layer(source, shape_, i, *runtime_.executor));
     }
-    output_ = load_linear(
+    output_ = load_output(
         source,
-        {{"lm_head.weight", config_.vocab}},
-        {.k = config_.hidden,
-         .norm = source.vector("norm.weight", config_.hidden),
-         .eps = static_cast<float>(config_.norm_eps)});
+        table_,
+        "lm_head.weight",
+        source.vector("norm.weight", config_.hidden));
   }
 
   const ModelConfig& config() const override {
@@ -56,7 +54,7 @@ class Latent : public Model {
   }
 
   Bytes weight_bytes() const override {
-    Bytes total = table_->bytes() + holdfast::weight_bytes(*output_);
+    Bytes total = holdfast::weight_bytes(*table_, *output_);
     for (const LatentLayer& layer : layers_) {
       total += holdfast::weight_bytes(layer);
     }
@@ -76,13 +74,9 @@ class Latent : public Model {
       const LatentLayer& layer = layers_[static_cast<size_t>(i)];
       const auto read = attend(layer, LayerIndex(i), x, step, place);
       const auto h = cpu::linear(layer.output, read, x, place);
-      const auto gated = cpu::linear(layer.gate_up, h, std::nullopt, place);
-      x = cpu::linear(layer.down, gated, h, place);
+      x = run_feed_forward(layer.feed_forward, h, place);
     }
-    return outputs.empty()
-        ? std::nullopt
-        : std::optional(cpu::linear(
-              output_, take_rows(x, outputs, place), std::nullopt, place));
+    return logits_of(output_, x, outputs, place);
   }
 
  private:
@@ -137,7 +131,7 @@ class Latent : public Model {
         place);
     const auto latent = cpu::normalise(
         layer.latent_norm,
-        kLatentEps,
+        kLatentInnerEps,
         columns(kv, turned, kv.shape(1), s),
         place);
     const auto read = step.attend(

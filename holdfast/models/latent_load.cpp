@@ -10,12 +10,6 @@ namespace holdfast {
 
 namespace {
 
-constexpr float kInnerEps = 1e-6f; // of norms inside attention, in the family
-
-std::string name(int64_t layer, const char* tensor) {
-  return "layers." + std::to_string(layer) + "." + tensor + ".weight";
-}
-
 /// A matrix [n, k] in f32, whose row i and column j are at (i, j) of a tensor.
 cpu::Weight pack(
     int64_t n,
@@ -56,7 +50,7 @@ class Loader {
         eps_(static_cast<float>(source.config().norm_eps)) {}
 
   std::vector<float> norm(const char* tensor, int64_t n) const {
-    return source_.vector(name(index_, tensor), n);
+    return source_.vector(layer_tensor(index_, tensor), n);
   }
 
   /// All heads' plain elements, then all heads' turned ones.
@@ -66,7 +60,7 @@ class Loader {
     const int64_t head = shape_.plain + shape_.turned;
     const int64_t plain = shape_.heads * shape_.plain;
     const auto all =
-        source_.vector(name(index_, tensor), shape_.heads * head * k);
+        source_.vector(layer_tensor(index_, tensor), shape_.heads * head * k);
     const auto row_of = [&](int64_t row) {
       if (row < plain) {
         return row / shape_.plain * head + row % shape_.plain;
@@ -91,7 +85,8 @@ class Loader {
   LinearPtr kv() const {
     const int64_t n = shape_.rank + shape_.turned;
     const auto all = source_.vector(
-        name(index_, "self_attn.kv_a_proj_with_mqa"), n * hidden_);
+        layer_tensor(index_, "self_attn.kv_a_proj_with_mqa.weight"),
+        n * hidden_);
     return linear(
         pack(
             n,
@@ -103,14 +98,15 @@ class Loader {
               return all[static_cast<size_t>(stored * hidden_ + i)];
             },
             executor_),
-        norm("input_layernorm", hidden_),
+        norm("input_layernorm.weight", hidden_),
         eps_);
   }
 
   void add_expansions(LatentLayer& layer) const {
     const int64_t head = shape_.plain + shape_.value;
     const auto all = source_.vector(
-        name(index_, "self_attn.kv_b_proj"), shape_.heads * head * shape_.rank);
+        layer_tensor(index_, "self_attn.kv_b_proj.weight"),
+        shape_.heads * head * shape_.rank);
     const auto at = [&](int64_t h, int64_t row, int64_t column) {
       return all[static_cast<size_t>((h * head + row) * shape_.rank + column)];
     };
@@ -204,15 +200,15 @@ LatentLayer load_latent_layer(
   if (shape.query_rank > 0) {
     layer.query_down = load_linear(
         source,
-        {{name(index, "self_attn.q_a_proj"), shape.query_rank}},
+        {{layer_tensor(index, "self_attn.q_a_proj.weight"), shape.query_rank}},
         {.k = hidden, .norm = norm, .eps = eps});
     layer.query = loader.query(
-        "self_attn.q_b_proj",
+        "self_attn.q_b_proj.weight",
         shape.query_rank,
-        loader.norm("self_attn.q_a_layernorm", shape.query_rank),
-        kInnerEps);
+        loader.norm("self_attn.q_a_layernorm.weight", shape.query_rank),
+        kLatentInnerEps);
   } else {
-    layer.query = loader.query("self_attn.q_proj", hidden, norm, eps);
+    layer.query = loader.query("self_attn.q_proj.weight", hidden, norm, eps);
   }
   layer.heads = std::make_shared<const cpu::HeadsLayer>(cpu::HeadsLayer{
       .query_heads = shape.heads + 1,
@@ -222,34 +218,28 @@ LatentLayer load_latent_layer(
       .key_norm = {},
       .rope = shape.rope});
   layer.latent_norm = std::make_shared<const std::vector<float>>(
-      loader.norm("self_attn.kv_a_layernorm", shape.rank));
+      loader.norm("self_attn.kv_a_layernorm.weight", shape.rank));
   loader.add_expansions(layer);
   layer.output = load_linear(
       source,
-      {{name(index, "self_attn.o_proj"), hidden}},
+      {{layer_tensor(index, "self_attn.o_proj.weight"), hidden}},
       {.k = shape.heads * shape.value});
-  layer.gate_up = load_linear(
+  layer.feed_forward = load_feed_forward(
       source,
-      {{name(index, "mlp.gate_proj"), config.ffn},
-       {name(index, "mlp.up_proj"), config.ffn}},
-      {.k = hidden,
-       .norm = loader.norm("post_attention_layernorm", hidden),
-       .eps = eps,
-       .gate = cpu::Gate::kSilu});
-  layer.down = load_linear(
-      source, {{name(index, "mlp.down_proj"), hidden}}, {.k = config.ffn});
+      {.gate = layer_tensor(index, "mlp.gate_proj.weight"),
+       .up = layer_tensor(index, "mlp.up_proj.weight"),
+       .down = layer_tensor(index, "mlp.down_proj.weight"),
+       .hidden = hidden,
+       .ffn = config.ffn,
+       .norm = loader.norm("post_attention_layernorm.weight", hidden),
+       .eps = eps});
   return layer;
 }
 
 Bytes weight_bytes(const LatentLayer& layer) {
-  Bytes total;
+  Bytes total = weight_bytes(layer.feed_forward);
   for (const auto& part :
-       {layer.query_down,
-        layer.query,
-        layer.kv,
-        layer.output,
-        layer.gate_up,
-        layer.down}) {
+       {layer.query_down, layer.query, layer.kv, layer.output}) {
     total += part ? weight_bytes(*part) : Bytes(0);
   }
   for (const auto& part : {layer.to_latent, layer.from_latent}) {

@@ -8,9 +8,12 @@
 #include <memory>
 #include <vector>
 
-#include "holdfast/models/blocks_linear.h"
+#include "holdfast/models/feed_forward.h"
 
 namespace holdfast {
+
+/// Of the norms inside attention, whatever the settings say of the others.
+inline constexpr float kLatentInnerEps = 1e-6f;
 
 struct LatentShape {
   int64_t heads = 0;
@@ -34,8 +37,7 @@ struct LatentLayer {
   std::shared_ptr<const std::vector<cpu::Weight>> to_latent; // [rank, plain]
   std::shared_ptr<const std::vector<cpu::Weight>> from_latent; // [value, rank]
   LinearPtr output;
-  LinearPtr gate_up;
-  LinearPtr down;
+  FeedForward feed_forward;
 };
 
 LatentLayer load_latent_layer(

@@ -8,7 +8,8 @@
 
 #include "holdfast/kernels/cpu/gated_delta.h"
 #include "holdfast/models/blocks.h"
-#include "holdfast/models/blocks_linear.h"
+#include "holdfast/models/feed_forward.h"
+#include "holdfast/models/output_layer.h"
 
 namespace holdfast {
 
@@ -21,8 +22,7 @@ struct Qwen35Layer {
   std::shared_ptr<const cpu::HeadsLayer> heads; // of attention
   std::shared_ptr<const cpu::GatedDelta> delta; // of a recurrent layer
   LinearPtr out;
-  LinearPtr gate_up;
-  LinearPtr down;
+  FeedForward feed_forward;
 };
 
 /// What the settings say beyond the neutral configuration.
@@ -93,7 +93,8 @@ class Qwen35Loader {
     // less one; mlx-lm turns both round when it converts.
     for (int64_t i = 0; i < config.layers; ++i) {
       if (shape.is_recurrent(i)) {
-        const auto conv = source.dims(name(i, "linear_attn.conv1d.weight"));
+        const auto conv =
+            source.dims(layer_tensor(i, "linear_attn.conv1d.weight"));
         published_ = conv.empty() || conv.back() != 1;
         break;
       }
@@ -107,19 +108,17 @@ class Qwen35Loader {
     } else {
       add_attention(i, layer);
     }
-    const int64_t hidden = config_.hidden;
-    layer.gate_up = load_linear(
+    layer.feed_forward = load_feed_forward(
         source_,
-        {{name(i, "mlp.gate_proj.weight"), config_.ffn},
-         {name(i, "mlp.up_proj.weight"), config_.ffn}},
-        {.k = hidden,
-         .norm = norm(name(i, "post_attention_layernorm.weight"), hidden),
-         .eps = eps_,
-         .gate = cpu::Gate::kSilu});
-    layer.down = load_linear(
-        source_,
-        {{name(i, "mlp.down_proj.weight"), hidden}},
-        {.k = config_.ffn});
+        {.gate = layer_tensor(i, "mlp.gate_proj.weight"),
+         .up = layer_tensor(i, "mlp.up_proj.weight"),
+         .down = layer_tensor(i, "mlp.down_proj.weight"),
+         .hidden = config_.hidden,
+         .ffn = config_.ffn,
+         .norm = norm(
+             layer_tensor(i, "post_attention_layernorm.weight"),
+             config_.hidden),
+         .eps = eps_});
     return layer;
   }
 
@@ -132,25 +131,22 @@ class Qwen35Loader {
   }
 
  private:
-  static std::string name(int64_t layer, const char* tensor) {
-    return "layers." + std::to_string(layer) + "." + tensor;
-  }
-
   void add_recurrent(int64_t i, Qwen35Layer& layer) const {
     const RecurrentSpec& spec = shape_.recurrent;
     const int64_t values = spec.value_heads * spec.value_dim;
     const int64_t channels = spec.key_heads * spec.head_width();
     layer.in = load_linear(
         source_,
-        {{name(i, "linear_attn.in_proj_qkv.weight"), channels},
-         {name(i, "linear_attn.in_proj_z.weight"), values},
-         {name(i, "linear_attn.in_proj_b.weight"), spec.value_heads},
-         {name(i, "linear_attn.in_proj_a.weight"), spec.value_heads}},
+        {{layer_tensor(i, "linear_attn.in_proj_qkv.weight"), channels},
+         {layer_tensor(i, "linear_attn.in_proj_z.weight"), values},
+         {layer_tensor(i, "linear_attn.in_proj_b.weight"), spec.value_heads},
+         {layer_tensor(i, "linear_attn.in_proj_a.weight"), spec.value_heads}},
         {.k = config_.hidden,
-         .norm = norm(name(i, "input_layernorm.weight"), config_.hidden),
+         .norm =
+             norm(layer_tensor(i, "input_layernorm.weight"), config_.hidden),
          .eps = eps_});
     const auto vector = [&](const char* tensor, int64_t n) {
-      return source_.vector(name(i, tensor), n);
+      return source_.vector(layer_tensor(i, tensor), n);
     };
     cpu::GatedDelta delta = cpu::GatedDelta::make(
         spec,
@@ -162,7 +158,7 @@ class Qwen35Loader {
     layer.delta = std::make_shared<const cpu::GatedDelta>(std::move(delta));
     layer.out = load_linear(
         source_,
-        {{name(i, "linear_attn.out_proj.weight"), config_.hidden}},
+        {{layer_tensor(i, "linear_attn.out_proj.weight"), config_.hidden}},
         {.k = values});
   }
 
@@ -170,24 +166,26 @@ class Qwen35Loader {
     const int64_t dim = config_.head_dim;
     layer.in = load_linear(
         source_,
-        {{name(i, "self_attn.q_proj.weight"), 2 * config_.query_heads * dim},
-         {name(i, "self_attn.k_proj.weight"), config_.kv_heads * dim},
-         {name(i, "self_attn.v_proj.weight"), config_.kv_heads * dim}},
+        {{layer_tensor(i, "self_attn.q_proj.weight"),
+          2 * config_.query_heads * dim},
+         {layer_tensor(i, "self_attn.k_proj.weight"), config_.kv_heads * dim},
+         {layer_tensor(i, "self_attn.v_proj.weight"), config_.kv_heads * dim}},
         {.k = config_.hidden,
-         .norm = norm(name(i, "input_layernorm.weight"), config_.hidden),
+         .norm =
+             norm(layer_tensor(i, "input_layernorm.weight"), config_.hidden),
          .eps = eps_});
     layer.heads = std::make_shared<const cpu::HeadsLayer>(cpu::HeadsLayer{
         .query_heads = config_.query_heads,
         .kv_heads = config_.kv_heads,
         .head_dim = dim,
-        .query_norm = norm(name(i, "self_attn.q_norm.weight"), dim),
-        .key_norm = norm(name(i, "self_attn.k_norm.weight"), dim),
+        .query_norm = norm(layer_tensor(i, "self_attn.q_norm.weight"), dim),
+        .key_norm = norm(layer_tensor(i, "self_attn.k_norm.weight"), dim),
         .eps = eps_,
         .rope = shape_.rope,
         .gated = true});
     layer.out = load_linear(
         source_,
-        {{name(i, "self_attn.o_proj.weight"), config_.hidden}},
+        {{layer_tensor(i, "self_attn.o_proj.weight"), config_.hidden}},
         {.k = config_.query_heads * dim});
   }
 
@@ -210,16 +208,11 @@ class Qwen35 : public Model {
     for (int64_t i = 0; i < config_.layers; ++i) {
       layers_.push_back(loader.layer(i));
     }
-    cpu::LinearLayer output{
-        .weights =
-            {shape_.tied
-                 ? table_
-                 : std::make_shared<const cpu::Weight>(source.matrix(
-                       "lm_head.weight", config_.vocab, config_.hidden))},
-        .norm = loader.norm("norm.weight", config_.hidden),
-        .post_norm = {},
-        .eps = static_cast<float>(config_.norm_eps)};
-    output_ = std::make_shared<const cpu::LinearLayer>(std::move(output));
+    output_ = load_output(
+        source,
+        table_,
+        shape_.tied ? "" : "lm_head.weight",
+        loader.norm("norm.weight", config_.hidden));
   }
 
   const ModelConfig& config() const override {
@@ -244,15 +237,11 @@ class Qwen35 : public Model {
   }
 
   Bytes weight_bytes() const override {
-    Bytes total = table_->bytes();
-    if (!shape_.tied) {
-      total += holdfast::weight_bytes(*output_);
-    }
+    Bytes total = holdfast::weight_bytes(*table_, *output_);
     for (const auto& layer : layers_) {
-      for (const auto& part :
-           {layer.in, layer.out, layer.gate_up, layer.down}) {
-        total += holdfast::weight_bytes(*part);
-      }
+      total += holdfast::weight_bytes(*layer.in);
+      total += holdfast::weight_bytes(*layer.out);
+      total += holdfast::weight_bytes(layer.feed_forward);
     }
     return total;
   }
@@ -270,10 +259,7 @@ class Qwen35 : public Model {
       x = run_layer(
           layers_[static_cast<size_t>(i)], LayerIndex(i), x, step, place);
     }
-    return outputs.empty()
-        ? std::nullopt
-        : std::optional(cpu::linear(
-              output_, take_rows(x, outputs, place), std::nullopt, place));
+    return logits_of(output_, x, outputs, place);
   }
 
  private:
@@ -294,8 +280,7 @@ class Qwen35 : public Model {
           cpu::gate_heads(layer.heads, step.attend(index, q, k, v), in, place);
     }
     const auto h = cpu::linear(layer.out, mixed, x, place);
-    const auto gated = cpu::linear(layer.gate_up, h, std::nullopt, place);
-    return cpu::linear(layer.down, gated, h, place);
+    return run_feed_forward(layer.feed_forward, h, place);
   }
 
   const ModelConfig config_;
