@@ -8,6 +8,7 @@
 #pragma once
 
 #include "holdfast/kernels/cpu/linear_exact_avx512-inl.h"
+#include "holdfast/kernels/cpu/tile-inl.h"
 
 namespace holdfast::cpu {
 namespace {
@@ -109,14 +110,10 @@ void exact_vector(const ExactProductArgs& p) {
 class ExactTiles {
  public:
   ExactTiles() {
-    struct alignas(64) {
-      uint8_t palette = 1;
-      uint8_t start_row = 0;
-      uint8_t zero[14] = {};
-      uint16_t row_bytes[16] = {64, 64, 64, 64, kStepK, 64, 64, 64};
-      uint8_t rows[16] = {16, 16, 16, 16, 16, 8, 8, 8};
-    } config;
-    asm volatile("ldtilecfg %0" : : "m"(config));
+    TileConfig{
+        .row_bytes = {64, 64, 64, 64, kStepK, 64, 64, 64},
+        .rows = {16, 16, 16, 16, 16, 8, 8, 8}}
+        .load();
   }
   ~ExactTiles() {
     asm volatile("tilerelease");
@@ -125,32 +122,19 @@ class ExactTiles {
   ExactTiles& operator=(const ExactTiles&) = delete;
 
   void load_a(const int8_t* digits) {
-    load<4>(digits, kStepK);
+    tile_load<4>(digits, kStepK);
   }
   /// C = A B, with B one tile of codes.
   template <int kC>
   void multiply(const uint8_t* codes) {
     constexpr int kB = 5 + kC % 3;
-    load<kB>(codes, 64);
-    asm volatile("tilezero %%tmm%c0" : : "i"(kC));
+    tile_load<kB>(codes, 64);
+    tile_zero<kC>();
     asm volatile("tdpbsud %%tmm%c1, %%tmm4, %%tmm%c0" : : "i"(kC), "i"(kB));
   }
   template <int kC>
   void store(int32_t* c) {
-    asm volatile("tilestored %%tmm%c3, (%1,%2,1)"
-                 : "=m"(*reinterpret_cast<char(*)[]>(c))
-                 : "r"(c), "r"(int64_t{64}), "i"(kC));
-  }
-
- private:
-  template <int kTile>
-  void load(const void* from, int64_t stride) {
-    asm volatile("tileloadd (%0,%1,1), %%tmm%c2"
-                 :
-                 : "r"(from),
-                   "r"(stride),
-                   "i"(kTile),
-                   "m"(*reinterpret_cast<const char(*)[]>(from)));
+    tile_store<kC>(c, 64);
   }
 };
 

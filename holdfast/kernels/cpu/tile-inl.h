@@ -31,8 +31,43 @@ inline constexpr int kTileValues = 512;
 
 #if defined(__AMX_BF16__)
 
-/// Assembly of our own, not the compiler's intrinsics: those take no template
-/// arguments and do not tell the optimiser what memory they read.
+// Assembly of our own, not the compiler's intrinsics: those take no template
+// arguments and do not tell the optimiser what memory they read.
+
+/// Rows and their bytes of each tile register.
+struct alignas(64) TileConfig {
+  uint8_t palette = 1;
+  uint8_t start_row = 0;
+  uint8_t zero[14] = {};
+  uint16_t row_bytes[16] = {};
+  uint8_t rows[16] = {};
+
+  void load() const {
+    asm volatile("ldtilecfg %0" : : "m"(*this));
+  }
+};
+
+template <int kTile>
+inline void tile_zero() {
+  asm volatile("tilezero %%tmm%c0" : : "i"(kTile));
+}
+/// Rows `stride` bytes apart.
+template <int kTile>
+inline void tile_load(const void* from, int64_t stride) {
+  asm volatile("tileloadd (%0,%1,1), %%tmm%c2"
+               :
+               : "r"(from),
+                 "r"(stride),
+                 "i"(kTile),
+                 "m"(*reinterpret_cast<const char(*)[]>(from)));
+}
+template <int kTile>
+inline void tile_store(void* to, int64_t stride) {
+  asm volatile("tilestored %%tmm%c3, (%1,%2,1)"
+               : "=m"(*reinterpret_cast<char(*)[]>(to))
+               : "r"(to), "r"(stride), "i"(kTile));
+}
+
 class AmxTiles {
  public:
   /// A and C tiles have `rows` rows, 1 to 16. Needs best_kernel_path() to have
@@ -48,59 +83,40 @@ class AmxTiles {
 
   /// Changes the number of rows; the tiles lose their contents.
   void configure(int rows) {
-    struct alignas(64) {
-      uint8_t palette = 1;
-      uint8_t start_row = 0;
-      uint8_t zero[14] = {};
-      uint16_t row_bytes[16] = {};
-      uint8_t rows[16] = {};
-    } config;
+    TileConfig config;
     for (int t = 0; t < 8; ++t) {
       config.row_bytes[t] = 64;
       config.rows[t] = static_cast<uint8_t>(t < 6 ? rows : 16);
     }
-    asm volatile("ldtilecfg %0" : : "m"(config));
+    config.load();
   }
   template <int kC>
   void zero() {
-    asm volatile("tilezero %%tmm%c0" : : "i"(kC));
+    tile_zero<kC>();
   }
   /// a: rows of 32 bf16, `stride` bytes apart.
   template <int kA>
   void load_a(const uint16_t* a, int64_t stride = 64) {
-    load<4 + kA>(a, stride);
+    tile_load<4 + kA>(a, stride);
   }
   template <int kB>
   void load_b(const uint16_t* b) {
-    load<6 + kB>(b, 64);
+    tile_load<6 + kB>(b, 64);
   }
   /// c: rows of 16 f32, `stride` bytes apart.
   template <int kC>
   void load_c(const float* c, int64_t stride = 64) {
-    load<kC>(c, stride);
+    tile_load<kC>(c, stride);
   }
   template <int kC>
   void store_c(float* c, int64_t stride = 64) {
-    asm volatile("tilestored %%tmm%c3, (%1,%2,1)"
-                 : "=m"(*reinterpret_cast<char(*)[]>(c))
-                 : "r"(c), "r"(stride), "i"(kC));
+    tile_store<kC>(c, stride);
   }
   template <int kC, int kA, int kB>
   void dot() {
     asm volatile("tdpbf16ps %%tmm%c2, %%tmm%c1, %%tmm%c0"
                  :
                  : "i"(kC), "i"(4 + kA), "i"(6 + kB));
-  }
-
- private:
-  template <int kTile>
-  void load(const void* from, int64_t stride) {
-    asm volatile("tileloadd (%0,%1,1), %%tmm%c2"
-                 :
-                 : "r"(from),
-                   "r"(stride),
-                   "i"(kTile),
-                   "m"(*reinterpret_cast<const char(*)[]>(from)));
   }
 };
 
