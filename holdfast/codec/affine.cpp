@@ -25,13 +25,13 @@ std::string name_of(int bits, int group) {
 std::string fitting(int bits, int64_t head_dim) {
   for (const int group : {128, 64, 32}) {
     if (affine_fits(group, head_dim)) {
-      return std::string("; ").append(name_of(bits, group)) + " fits";
+      return name_of(bits, group);
     }
   }
   if (can_rotate(head_dim)) {
-    return "; t" + std::to_string(bits == 6 ? 8 : bits) + " fits";
+    return std::string("t").append(std::to_string(bits == 6 ? 8 : bits));
   }
-  return dense_fits(head_dim) ? "; bf16 fits" : "; no codec fits";
+  return dense_fits(head_dim) ? "bf16" : "no codec";
 }
 
 } // namespace
@@ -60,12 +60,12 @@ Status AffineCodec::supports(ChannelRole, int64_t head_dim) const {
   if (affine_fits(group_, head_dim)) {
     return Status();
   }
-  return Status(
-      ErrorCode::kUnsupported,
-      std::string("[").append(name()) +
-          "] expected a head size that is a multiple of " +
-          std::to_string(group_) + " up to " + std::to_string(kAffineMaxDim) +
-          ", got " + std::to_string(head_dim) + fitting(bits_, head_dim));
+  return head_refusal(
+      name(),
+      "multiple of " + std::to_string(group_) + " up to " +
+          std::to_string(kAffineMaxDim),
+      head_dim,
+      fitting(bits_, head_dim));
 }
 
 std::vector<PlaneSpec>

@@ -49,12 +49,11 @@ Status DenseCodec::supports(ChannelRole, int64_t head_dim) const {
   if (dense_fits(head_dim)) {
     return Status();
   }
-  return Status(
-      ErrorCode::kUnsupported,
-      std::string("[").append(name()) +
-          "] expected a head size that is a multiple of 16 up to " +
-          std::to_string(kDenseMaxDim) + ", got " + std::to_string(head_dim) +
-          "; no codec fits");
+  return head_refusal(
+      name(),
+      "multiple of 16 up to " + std::to_string(kDenseMaxDim),
+      head_dim,
+      "no codec");
 }
 
 std::vector<PlaneSpec>

@@ -1,16 +1,33 @@
 // Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
 //
-// What every encode and decode checks before it touches a plane. Any thread.
+// What every codec checks: heads it does not store, and each encode and decode
+// before it touches a plane. Any thread.
 
 #pragma once
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "holdfast/base/check.h"
+#include "holdfast/base/status.h"
 #include "holdfast/block/layout.h"
 
 namespace holdfast {
+
+/// kUnsupported: `codec` stores heads that are `expected`, and `fits` says
+/// which codec stores this one.
+inline Status head_refusal(
+    const std::string& codec,
+    const std::string& expected,
+    int64_t head_dim,
+    std::string_view fits) {
+  return Status(
+      ErrorCode::kUnsupported,
+      std::string("[").append(codec) + "] expected a head size that is a " +
+          expected + ", got " + std::to_string(head_dim) + "; " +
+          std::string(fits) + " fits");
+}
 
 /// A token of a head: its slot and how many planes the caller passed.
 struct SlotAccess {

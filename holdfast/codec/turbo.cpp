@@ -37,15 +37,13 @@ Status TurboCodec::supports(ChannelRole, int64_t head_dim) const {
   if (can_rotate(head_dim)) {
     return Status();
   }
-  return Status(
-      ErrorCode::kUnsupported,
-      std::string("[").append(name()) +
-          "] expected a head size that is a multiple of " +
-          std::to_string(kRotationDimStep) + " from " +
+  return head_refusal(
+      name(),
+      "multiple of " + std::to_string(kRotationDimStep) + " from " +
           std::to_string(kRotationMinDim) + " to " +
-          std::to_string(kRotationMaxDim) + ", got " +
-          std::to_string(head_dim) +
-          (dense_fits(head_dim) ? "; bf16 fits" : "; no codec fits"));
+          std::to_string(kRotationMaxDim),
+      head_dim,
+      dense_fits(head_dim) ? "bf16" : "no codec");
 }
 
 std::vector<PlaneSpec>

@@ -10,11 +10,11 @@
 
 namespace holdfast {
 
-namespace {
-
 std::string text(RowId row) {
   return std::to_string(row.slot) + "#" + std::to_string(row.generation);
 }
+
+namespace {
 
 uint64_t next_generation() {
   static std::atomic<uint64_t> last{0};

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "holdfast/base/strong.h"
@@ -22,6 +23,9 @@ struct RowId {
 
   bool operator==(const RowId&) const = default;
 };
+
+/// As messages name a row.
+std::string text(RowId row);
 
 /// How many positions a step appends to a row.
 struct RowAppend {

@@ -11,10 +11,6 @@ namespace holdfast {
 
 namespace {
 
-std::string text(RowId row) {
-  return std::to_string(row.slot) + "#" + std::to_string(row.generation);
-}
-
 void require_distinct(std::span<const RowId> rows, const char* where) {
   for (size_t i = 0; i < rows.size(); ++i) {
     if (std::find(rows.begin(), rows.begin() + i, rows[i]) !=
