@@ -166,7 +166,7 @@ Transaction Chains::begin(std::span<const RowAppend> appends) {
   batch_.require_appendable(appends);
   // Rows converted first, and other threads, may drop what later rows find.
   const std::vector<BlockRef> known = successors(appends);
-  pool_.require(bytes_needed(appends));
+  pool_.require(growth_of(appends));
   for (const RowAppend& append : appends) {
     convert(at(append.row));
   }

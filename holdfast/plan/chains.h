@@ -164,6 +164,8 @@ class Chains {
   /// The images that rows which are due find converted already. Whoever counts
   /// on them, or converts, holds them meanwhile.
   std::vector<BlockRef> successors(std::span<const RowAppend> appends) const;
+  /// bytes_needed, by a caller who holds those.
+  Bytes growth_of(std::span<const RowAppend> appends) const;
   /// Drops and seals blocks as the row's chain says.
   static void follow(Row& row) noexcept;
   void check_row(const Row& row) const;

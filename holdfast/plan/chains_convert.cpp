@@ -87,6 +87,10 @@ Bytes Chains::bytes_needed(std::span<const RowAppend> appends) const {
   batch_.require_appendable(appends);
   // Held here as in begin, they are shared: no row that drops one frees it.
   const std::vector<BlockRef> known = successors(appends);
+  return growth_of(appends);
+}
+
+Bytes Chains::growth_of(std::span<const RowAppend> appends) const {
   Growth growth;
   for (const RowAppend& append : appends) {
     count_conversion(at(append.row), growth);
