@@ -42,7 +42,7 @@ RC_GTEST_PROP(
     (uint32_t seed)) {
   const int bits = kBits[seed % 6];
   const int group = 32 << (seed / 6 % 3);
-  std::vector<float> x = random_vector(group, seed);
+  std::vector<float> x = random_values(group, seed);
   const float shift = float(*rc::gen::inRange(-200, 200)) / 10.0f;
   const float scale = std::exp2(float(*rc::gen::inRange(-20, 40)));
   for (float& v : x) {
@@ -87,7 +87,7 @@ TEST(Affine, TakesDifferencesBelowTheFloorAsNone) {
 TEST(Affine, DecodesAGroupThatIsNotFiniteToNaNAndLeavesTheOthers) {
   const float infinity = std::numeric_limits<float>::infinity();
   for (const float bad : {infinity, -infinity, std::nanf(""), 3.4e38f}) {
-    std::vector<float> x = random_vector(96, 6);
+    std::vector<float> x = random_values(96, 6);
     x[40] = bad; // 3.4e38 rounds to an infinite bf16
     const auto y = through(AffineCodec(4, 32), ChannelRole::kKeys, x);
     for (size_t d = 0; d < x.size(); ++d) {
@@ -99,7 +99,7 @@ TEST(Affine, DecodesAGroupThatIsNotFiniteToNaNAndLeavesTheOthers) {
 TEST(Affine, EncodesARoundedVectorToTheSameBytes) {
   for (const int bits : kBits) {
     const AffineCodec codec(bits, 64);
-    std::vector<float> x = random_vector(128, 8);
+    std::vector<float> x = random_values(128, 8);
     Head first(codec, ChannelRole::kKeys, 128, 0);
     codec.encode(ChannelRole::kKeys, x, 5, first.pointers);
     for (float& v : x) {

@@ -9,12 +9,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <random>
 #include <vector>
 
 #include "holdfast/codec/codec.h"
 #include "holdfast/codec/rotation.h"
 #include "holdfast/codec/turbo_vector.h"
+#include "tests/random_values.h"
 
 namespace holdfast {
 
@@ -43,15 +43,7 @@ struct Head {
   std::vector<std::byte*> pointers;
 };
 
-inline std::vector<float> random_vector(int64_t dim, uint32_t seed) {
-  std::mt19937 random(seed);
-  std::normal_distribution<float> normal;
-  std::vector<float> vector(dim);
-  for (float& x : vector) {
-    x = normal(random);
-  }
-  return vector;
-}
+using test::random_values;
 
 /// What comes back after one token went through slot `slot`.
 inline std::vector<float> through(

@@ -34,13 +34,13 @@ TEST_P(AnyCodec, GivesBackEverySlotWhateverTheOrderOfWriting) {
       Head head(codec(), role, dim, 0xff);
       for (int64_t i = 0; i < kBlockTokens; ++i) {
         const int64_t slot = i * 37 % kBlockTokens;
-        codec().encode(role, random_vector(dim, slot), slot, head.pointers);
+        codec().encode(role, random_values(dim, slot), slot, head.pointers);
       }
       std::vector<float> got(dim);
       for (int64_t slot = 0; slot < kBlockTokens; ++slot) {
         codec().decode(role, head.read(), slot, got);
         ASSERT_NO_FATAL_FAILURE(
-            expect_close(codec(), random_vector(dim, slot), got))
+            expect_close(codec(), random_values(dim, slot), got))
             << "dim " << dim << " slot " << slot;
       }
     }
@@ -49,7 +49,7 @@ TEST_P(AnyCodec, GivesBackEverySlotWhateverTheOrderOfWriting) {
 
 TEST_P(AnyCodec, StoresATokenWithTheSameBitsInEverySlotAndRole) {
   for (const int64_t dim : dims()) {
-    const std::vector<float> x = random_vector(dim, 7);
+    const std::vector<float> x = random_values(dim, 7);
     const std::vector<float> first = through(codec(), ChannelRole::kKeys, x);
     for (const ChannelRole role : kRoles) {
       for (const int64_t slot : {1, 15, 31, 32, 63}) {
@@ -77,12 +77,12 @@ TEST_P(AnyCodec, BytesDependOnTheTokensAloneAndNotOnWhatWasThere) {
       Head fresh(codec(), role, dim, 0x00);
       Head used(codec(), role, dim, 0xff);
       for (int64_t slot = 0; slot < kBlockTokens; ++slot) {
-        codec().encode(role, random_vector(dim, slot), slot, fresh.pointers);
+        codec().encode(role, random_values(dim, slot), slot, fresh.pointers);
         codec().encode(
-            role, random_vector(dim, slot + 99), slot, used.pointers);
+            role, random_values(dim, slot + 99), slot, used.pointers);
       }
       for (int64_t slot = kBlockTokens - 1; slot >= 0; --slot) {
-        codec().encode(role, random_vector(dim, slot), slot, used.pointers);
+        codec().encode(role, random_values(dim, slot), slot, used.pointers);
       }
       ASSERT_EQ(fresh.bytes, used.bytes) << codec().name() << " dim " << dim;
     }
@@ -95,11 +95,11 @@ TEST_P(AnyCodec, LeavesOtherSlotsAlone) {
     Head head(codec(), role, dim, 0);
     std::vector<std::vector<float>> before(kBlockTokens);
     for (int64_t slot = 0; slot < kBlockTokens; ++slot) {
-      codec().encode(role, random_vector(dim, slot), slot, head.pointers);
+      codec().encode(role, random_values(dim, slot), slot, head.pointers);
       before[slot].resize(dim);
       codec().decode(role, head.read(), slot, before[slot]);
     }
-    codec().encode(role, random_vector(dim, 99), 21, head.pointers);
+    codec().encode(role, random_values(dim, 99), 21, head.pointers);
     std::vector<float> got(dim);
     for (int64_t slot = 0; slot < kBlockTokens; ++slot) {
       codec().decode(role, head.read(), slot, got);

@@ -15,7 +15,7 @@ constexpr int64_t kDim = 128;
 /// A head with `slots` tokens, all other bytes 0x5a.
 void fill(const Codec& codec, ChannelRole role, int64_t slots, Head& head) {
   for (int64_t slot = 0; slot < slots; ++slot) {
-    codec.encode(role, random_vector(kDim, slot), slot, head.pointers);
+    codec.encode(role, random_values(kDim, slot), slot, head.pointers);
   }
 }
 

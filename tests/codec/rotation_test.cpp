@@ -62,7 +62,7 @@ TEST(Rotation, TakesMultiplesOfSixteenFrom32To512) {
 
 TEST(Rotation, IsTheDocumentedMatrixForEveryHeadSize) {
   for (const int64_t dim : rotated_dims()) {
-    std::vector<float> x = random_vector(dim, static_cast<uint32_t>(dim));
+    std::vector<float> x = random_values(dim, static_cast<uint32_t>(dim));
     const std::vector<double> expected =
         rotated_by_matrix({x.begin(), x.end()});
     rotate(x);
@@ -74,7 +74,7 @@ TEST(Rotation, IsTheDocumentedMatrixForEveryHeadSize) {
 
 TEST(Rotation, KeepsLengthsAndComesBack) {
   for (const int64_t dim : rotated_dims()) {
-    const std::vector<float> x = random_vector(dim, 5);
+    const std::vector<float> x = random_values(dim, 5);
     std::vector<float> y = x;
     rotate(y);
     EXPECT_NEAR(squares(y), squares(x), 1e-5 * squares(x)) << dim;

@@ -71,7 +71,7 @@ TEST(Turbo, LosesLessOnNormalVectorsThanOneStepForAllWould) {
     double lost = 0.0;
     double whole = 0.0;
     for (uint32_t i = 0; i < 1000; ++i) {
-      const std::vector<float> x = rounded(random_vector(c.dim, i));
+      const std::vector<float> x = rounded(random_values(c.dim, i));
       const auto y = through(codec, ChannelRole::kKeys, x);
       lost += squared_distance(x, y);
       whole += squares(x);
@@ -86,7 +86,7 @@ TEST(Turbo, EightBitsLoseLessThanADenseBf16Rounding) {
   double lost = 0.0;
   double whole = 0.0;
   for (uint32_t i = 0; i < 500; ++i) {
-    const std::vector<float> x = rounded(random_vector(256, i));
+    const std::vector<float> x = rounded(random_values(256, i));
     lost += squared_distance(x, through(codec, ChannelRole::kKeys, x));
     whole += squares(x);
   }
@@ -97,7 +97,7 @@ TEST(Turbo, EightBitsLoseLessThanADenseBf16Rounding) {
 TEST(Turbo, KeepsTheProductOfAVectorWithItself) {
   for (const int bits : kBits) {
     for (const int64_t dim : {32, 80, 256}) {
-      const std::vector<float> x = rounded(random_vector(dim, 3));
+      const std::vector<float> x = rounded(random_values(dim, 3));
       const auto y = through(TurboCodec(bits), ChannelRole::kKeys, x);
       double product = 0.0;
       for (int64_t d = 0; d < dim; ++d) {
@@ -114,7 +114,7 @@ TEST(Turbo, SpreadsOutliersThatWouldEatAnAffineGroup) {
     double lost = 0.0;
     double whole = 0.0;
     for (uint32_t i = 0; i < 200; ++i) {
-      std::vector<float> x = random_vector(dim, i);
+      std::vector<float> x = random_values(dim, i);
       x[i % dim] = 30.0f;
       x[(i * 7 + 3) % dim] = -20.0f;
       const auto y = through(TurboCodec(4), ChannelRole::kKeys, x);
@@ -127,7 +127,7 @@ TEST(Turbo, SpreadsOutliersThatWouldEatAnAffineGroup) {
 
 TEST(Turbo, ChoosesTheNearestLevelOfTheRotatedVector) {
   for (const int bits : kBits) {
-    const std::vector<float> x = random_vector(128, 9);
+    const std::vector<float> x = random_values(128, 9);
     std::vector<uint8_t> codes(128);
     turbo_encode(bits, x, codes);
     std::vector<float> y = rounded(x);
@@ -158,7 +158,7 @@ TEST(Turbo, ChoosesTheNearestLevelOfTheRotatedVector) {
 
 TEST(Turbo, GivesTheSameCodesAtEveryPowerOfTwo) {
   for (const int bits : kBits) {
-    std::vector<float> x = random_vector(80, 1);
+    std::vector<float> x = random_values(80, 1);
     std::vector<uint8_t> codes(80), scaled(80);
     const float norm = turbo_encode(bits, x, codes);
     for (const float power : {0x1p-30f, 0x1p4f, 0x1p50f}) {
@@ -174,7 +174,7 @@ TEST(Turbo, GivesTheSameCodesAtEveryPowerOfTwo) {
 
 TEST(Turbo, DecodesTheRotatedVectorWithoutTheWayBack) {
   const TurboCodec codec(4);
-  const std::vector<float> x = random_vector(96, 4);
+  const std::vector<float> x = random_values(96, 4);
   Head head(codec, ChannelRole::kValues, 96, 0);
   codec.encode(ChannelRole::kValues, x, 11, head.pointers);
   std::vector<float> rotated(96), whole(96);
@@ -195,7 +195,7 @@ TEST(Turbo, StoresWhatIsTooSmallAsZeroAndWhatIsNotFiniteAsNaN) {
       }
     }
     for (const float bad : {infinity, -infinity, std::nanf(""), 3e38f}) {
-      std::vector<float> x = random_vector(64, 1);
+      std::vector<float> x = random_values(64, 1);
       x[40] = bad;
       std::vector<uint8_t> codes(64);
       EXPECT_EQ(

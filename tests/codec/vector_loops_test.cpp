@@ -18,7 +18,7 @@ namespace {
 /// A vector of `dim` elements of one kind: normal, huge, tiny, subnormal,
 /// constant, zeros, with an outlier, or with a number that is not finite.
 std::vector<float> awkward_vector(int64_t dim, uint32_t seed) {
-  std::vector<float> x = random_vector(dim, seed);
+  std::vector<float> x = random_values(dim, seed);
   const float scales[] = {1.0f, 1e30f, 1e-9f, 1e-40f, 1e37f, 1e-17f};
   for (float& v : x) {
     v *= scales[seed / 8 % 6];
@@ -95,7 +95,7 @@ TEST_F(VectorLoopsTest, EncodeVectorsToTheSameCodesAndNorms) {
 
 TEST_F(VectorLoopsTest, RotateToTheSameBits) {
   for (int64_t dim = 32; dim <= 512; dim += 16) {
-    const std::vector<float> x = random_vector(dim, 3);
+    const std::vector<float> x = random_values(dim, 3);
     std::vector<float> expected = x;
     std::vector<float> got = x;
     plain_loops().rotate(expected.data(), dim);

@@ -6,8 +6,7 @@
 #include <cmath>
 #include <random>
 
-#include "holdfast/base/bits.h"
-#include "holdfast/codec/rotation.h"
+#include "tests/rounded_query.h"
 
 namespace holdfast::conformance {
 
@@ -96,27 +95,13 @@ const KeysValues& Truth::stored(int32_t token, int64_t position, size_t phase) {
   return kept(token, birth(position), phase, true);
 }
 
-// Kernels round queries to bf16 where keys are bf16 or codes: as they are, or
-// rotated. A read through MLX does not.
+// A read through MLX rounds no query.
 void Truth::round_query(std::vector<float>& q, size_t phase) const {
-  const CodecForm keys = cell_.phases[phase].keys->form();
-  const bool whole =
-      keys.kind == CodecKind::kDense && keys.format != DenseFormat::kBf16;
-  if (whole || !cell_.exact()) {
-    return;
-  }
-  const auto dim = static_cast<size_t>(cell_.spec.key_dim);
-  for (size_t at = 0; at < q.size(); at += dim) {
-    const std::span<float> head(q.data() + at, dim);
-    if (keys.kind == CodecKind::kTurbo) {
-      rotate(head);
-    }
-    for (float& x : head) {
-      x = bf16_to_f32(f32_to_bf16(x));
-    }
-    if (keys.kind == CodecKind::kTurbo) {
-      unrotate(head);
-    }
+  if (cell_.exact()) {
+    test::round_query(
+        cell_.phases[phase].keys->form(),
+        static_cast<size_t>(cell_.spec.key_dim),
+        q);
   }
 }
 

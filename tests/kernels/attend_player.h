@@ -18,8 +18,8 @@
 #include <vector>
 
 #include "holdfast/base/bits.h"
-#include "holdfast/codec/rotation.h"
 #include "holdfast/kernels/cpu/attend.h"
+#include "tests/rounded_query.h"
 
 namespace holdfast::cpu {
 
@@ -308,23 +308,8 @@ class Player {
     return found;
   }
   void round_query(std::vector<float>& q) const {
-    const CodecForm keys = setup_.keys->form();
-    if (keys.kind == CodecKind::kDense && keys.format != DenseFormat::kBf16) {
-      return;
-    }
-    const auto dim = static_cast<size_t>(setup_.spec.key_dim);
-    for (size_t at = 0; at < q.size(); at += dim) {
-      const std::span<float> head(q.data() + at, dim);
-      if (keys.kind == CodecKind::kTurbo) {
-        rotate(head);
-      }
-      for (float& x : head) {
-        x = bf16_to_f32(f32_to_bf16(x));
-      }
-      if (keys.kind == CodecKind::kTurbo) {
-        unrotate(head);
-      }
-    }
+    holdfast::test::round_query(
+        setup_.keys->form(), static_cast<size_t>(setup_.spec.key_dim), q);
   }
   static void add(std::vector<float>& to, const std::vector<float>& more) {
     to.insert(to.end(), more.begin(), more.end());

@@ -2,13 +2,13 @@
 
 #include <cmath>
 #include <cstring>
-#include <random>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "holdfast/kernels/cpu/elementwise.h"
 #include "tests/code_of.h"
+#include "tests/random_values.h"
 
 namespace holdfast::cpu {
 namespace {
@@ -19,15 +19,7 @@ constexpr int64_t kKvHeads = 1;
 constexpr int64_t kDim = 40;
 constexpr int64_t kWidth = (2 * kQueryHeads + 2 * kKvHeads) * kDim;
 
-std::vector<float> random_values(int64_t count, uint32_t seed) {
-  std::mt19937 random(seed);
-  std::normal_distribution<float> normal;
-  std::vector<float> values(count);
-  for (float& value : values) {
-    value = normal(random);
-  }
-  return values;
-}
+using holdfast::test::random_values;
 
 struct Heads {
   std::vector<float> q, k, v;

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
-#include <random>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -12,19 +11,12 @@
 #include "holdfast/base/status.h"
 #include "holdfast/env/cpu.h"
 #include "holdfast/kernels/cpu/elementwise.h"
+#include "tests/random_values.h"
 
 namespace holdfast::cpu {
 namespace {
 
-std::vector<float> random_values(int64_t count, uint32_t seed) {
-  std::mt19937 random(seed);
-  std::normal_distribution<float> normal;
-  std::vector<float> values(count);
-  for (auto& value : values) {
-    value = normal(random);
-  }
-  return values;
-}
+using holdfast::test::random_values;
 
 bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
   return a.size() == b.size() &&
