@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
 #include <random>
 #include <vector>
@@ -33,6 +34,7 @@ double seconds() {
   return std::chrono::duration<double>(Clock::now().time_since_epoch()).count();
 }
 
+/// -8: codes of 8 bits for exact products.
 WeightFormat format_of(int64_t bits) {
   switch (bits) {
     case 32:
@@ -45,7 +47,10 @@ WeightFormat format_of(int64_t bits) {
       return {.kind = Kind::kCodes, .bits = 4, .group = 32, .offsets = true};
     default:
       return {
-          .kind = Kind::kCodes, .bits = static_cast<int>(bits), .group = 32};
+          .kind = Kind::kCodes,
+          .bits = static_cast<int>(std::abs(bits)),
+          .group = 32,
+          .exact = bits < 0};
   }
 }
 
@@ -77,7 +82,7 @@ Weight random_weight(const WeightFormat& format, Shape shape, Executor& team) {
         },
         team);
   }
-  return Weight::pack_codes(
+  const Weight weight = Weight::pack_codes(
       format,
       shape.n,
       shape.k,
@@ -92,6 +97,7 @@ Weight random_weight(const WeightFormat& format, Shape shape, Executor& team) {
         }
       },
       team);
+  return format.exact ? weight.exact() : weight;
 }
 
 #if defined(__x86_64__)
@@ -250,7 +256,11 @@ void few_rows_arguments(benchmark::internal::Benchmark* b) {
   }
   b->Args({8, 16, 1, 4096, 4096, 768});
   b->Args({4, 16, 1, 4096, 4096, 768});
-  b->Args({8, 1, 2, 262144, 640, 768}); // a 270M model's output layer
+  for (int64_t bits : {8, -8}) { // a 270M model's output layer
+    for (int64_t m : {1, 2, 8}) {
+      b->Args({bits, m, 2, 262144, 640, 768});
+    }
+  }
   for (int64_t m : {1, 8}) { // and its small layers, from the cache
     for (int64_t threads : {1, 2}) {
       b->Args({5, m, threads, 4096, 640, 1});
@@ -270,6 +280,8 @@ void many_rows_arguments(benchmark::internal::Benchmark* b) {
     b->Args({5, 512, threads, 2048, 2048});
     b->Args({5, 512, threads, 640, 2048});
   }
+  b->Args({8, 512, 1, 16384, 640});
+  b->Args({-8, 512, 1, 16384, 640});
   b->Args({32, 512, 1, 1024, 1024});
 }
 
