@@ -74,8 +74,13 @@ Tokenizer build_tokenizer(const GgufFile& file) {
       file.boolean("tokenizer.ggml.add_space_prefix").value_or(true);
   Result<Tokenizer> built = Tokenizer::build(std::move(vocabulary));
   if (!built.ok()) {
-    throw Error(
-        built.status().code(), file.name() + ": " + built.status().text());
+    // "[tokenizer] scores: ..." is of the key tokenizer.ggml.scores.
+    constexpr std::string_view kFrom = "[tokenizer] ";
+    std::string text = built.status().text();
+    if (text.starts_with(kFrom)) {
+      text.replace(0, kFrom.size(), "tokenizer.ggml.");
+    }
+    throw Error(built.status().code(), file.name() + ": " + text);
   }
   return std::move(built).value();
 }
@@ -155,8 +160,10 @@ LoadedModel load_model(
     const GgufWeights::Progress& progress) {
   ModelFile source = open_model_file(path);
   return naming(path, [&] {
-    const GgufWeights weights(*source.file, runtime.executor, progress);
-    auto model = make_model(weights, runtime);
+    auto model = make_model(
+        GgufWeights(*source.file, runtime.executor, progress), runtime);
+    // What becomes of the file from here on changes nothing.
+    source.file.reset();
     return LoadedModel{std::move(source), runtime, std::move(model)};
   });
 }

@@ -24,7 +24,7 @@ namespace holdfast {
 
 /// A file and its tokenizer, without weights.
 struct ModelFile {
-  std::unique_ptr<const GgufFile> file; // holds the tokenizer's pieces
+  std::unique_ptr<const GgufFile> file;
   Tokenizer tokenizer;
   std::vector<int32_t> end_tokens; // ids that end a text
 };
@@ -32,7 +32,7 @@ ModelFile open_model_file(const std::string& path);
 
 /// All that is needed to run. Members in order of dependence.
 struct LoadedModel {
-  ModelFile source;
+  ModelFile source; // without its file: that is read and unmapped
   Runtime runtime;
   std::unique_ptr<const Model> model;
 };
@@ -47,6 +47,10 @@ struct StateChoice {
   Bytes max_bytes{0}; // 0: no limit
   bool reference_read = false;
 
+  /// What to call it: the file's path, or `kv`.
+  const std::string& name() const {
+    return kv_config.empty() ? kv : kv_config;
+  }
   /// The file's policy, or the one choice for all layers. Throws what refuses
   /// either.
   KvPolicy policy() const;

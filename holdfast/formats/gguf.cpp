@@ -130,7 +130,8 @@ std::optional<std::string_view> GgufFile::text(std::string_view key) const {
   if (found == nullptr) {
     return std::nullopt;
   }
-  return *GgufStrings(bytes_.data() + found->offset, 1).begin();
+  return *GgufStrings(bytes_.subspan(static_cast<size_t>(found->offset)), 1)
+              .begin();
 }
 
 std::optional<GgufStrings> GgufFile::texts(std::string_view key) const {
@@ -142,7 +143,8 @@ std::optional<GgufStrings> GgufFile::texts(std::string_view key) const {
   if (found->element != GgufValue::kString) {
     throw refusal(key, expected, describe(*found));
   }
-  return GgufStrings(bytes_.data() + found->offset, found->count);
+  return GgufStrings(
+      bytes_.subspan(static_cast<size_t>(found->offset)), found->count);
 }
 
 std::optional<GgufFloats> GgufFile::numbers(std::string_view key) const {

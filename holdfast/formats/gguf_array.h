@@ -7,10 +7,12 @@
 
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <iterator>
+#include <span>
 #include <string_view>
 
 namespace holdfast {
@@ -76,7 +78,8 @@ class GgufIntegers {
 };
 
 /// Strings one after the other, each behind its 64-bit length: walk them from
-/// the front.
+/// the front. The lengths are read from the file once more, which may be mapped
+/// and change meanwhile: none reaches past the bytes given.
 class GgufStrings {
  public:
   class Iterator {
@@ -88,12 +91,14 @@ class GgufStrings {
     using reference = std::string_view;
 
     Iterator() = default;
-    Iterator(const std::byte* at, int64_t index) : at_(at), index_(index) {}
+    Iterator(std::span<const std::byte> left, int64_t index)
+        : left_(left), index_(index) {}
     std::string_view operator*() const {
-      return {reinterpret_cast<const char*>(at_ + 8), length()};
+      const std::span<const std::byte> text = left_.subspan(begin(), length());
+      return {reinterpret_cast<const char*>(text.data()), text.size()};
     }
     Iterator& operator++() {
-      at_ += 8 + length();
+      left_ = left_.subspan(begin() + length());
       ++index_;
       return *this;
     }
@@ -107,26 +112,34 @@ class GgufStrings {
     }
 
    private:
-    uint64_t length() const {
-      return load_unaligned<uint64_t>(at_);
+    size_t begin() const {
+      return std::min<size_t>(8, left_.size());
     }
-    const std::byte* at_ = nullptr;
+    size_t length() const {
+      return left_.size() < 8
+          ? 0
+          : std::min<uint64_t>(
+                load_unaligned<uint64_t>(left_.data()), left_.size() - 8);
+    }
+    std::span<const std::byte> left_; // from this string's length on
     int64_t index_ = 0;
   };
 
-  GgufStrings(const std::byte* data, int64_t size) : data_(data), size_(size) {}
+  /// `size` strings at the start of `bytes`.
+  GgufStrings(std::span<const std::byte> bytes, int64_t size)
+      : bytes_(bytes), size_(size) {}
   int64_t size() const {
     return size_;
   }
   Iterator begin() const {
-    return {data_, 0};
+    return {bytes_, 0};
   }
   Iterator end() const {
-    return {nullptr, size_};
+    return {{}, size_};
   }
 
  private:
-  const std::byte* data_;
+  std::span<const std::byte> bytes_;
   int64_t size_;
 };
 

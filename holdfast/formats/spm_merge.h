@@ -41,7 +41,8 @@ class SpmPairs {
 struct SpmRules {
   SpmPieceTable table;
   SpmPairs pairs;
-  std::vector<std::string_view> pieces; // [V]; table views into it
+  std::vector<char> text; // of all pieces
+  std::vector<std::string_view> pieces; // [V], of `text`; table views into it
   std::vector<float> scores; // [V]
   std::vector<PieceType> types; // [V]
   std::array<TokenId, 256> byte_ids{}; // kNoToken where there is no such piece

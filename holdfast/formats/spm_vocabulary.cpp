@@ -5,13 +5,16 @@
 #include <cmath>
 #include <limits>
 #include <string>
-#include <utility>
+#include <tuple>
 
 namespace holdfast {
 namespace {
 
-Status corrupt(const std::string& text) {
-  return {ErrorCode::kCorrupt, "[tokenizer] expected " + text};
+/// `field` is what a GGUF file calls it, behind "tokenizer.ggml.".
+Status corrupt(const char* field, const std::string& text) {
+  return {
+      ErrorCode::kCorrupt,
+      "[tokenizer] " + std::string(field) + ": expected " + text};
 }
 
 int hex_digit(char digit) {
@@ -27,15 +30,16 @@ int hex_digit(char digit) {
 Status check_sizes(const SpmVocabulary& vocabulary) {
   const size_t count = vocabulary.pieces.size();
   if (count == 0 || count > size_t{1} << 28) {
-    return corrupt("1 to 2^28 pieces, got " + std::to_string(count));
+    return corrupt("tokens", "1 to 2^28 pieces, got " + std::to_string(count));
   }
-  for (const auto& [name, size] :
-       {std::pair{"scores", vocabulary.scores.size()},
-        std::pair{"types", vocabulary.types.size()}}) {
+  for (const auto& [field, name, size] :
+       {std::tuple{"scores", "scores", vocabulary.scores.size()},
+        std::tuple{"token_type", "types", vocabulary.types.size()}}) {
     if (size != count) {
       return corrupt(
+          field,
           "as many " + std::string(name) + " as pieces (" +
-          std::to_string(count) + "), got " + std::to_string(size));
+              std::to_string(count) + "), got " + std::to_string(size));
     }
   }
   return {};
@@ -43,22 +47,23 @@ Status check_sizes(const SpmVocabulary& vocabulary) {
 
 Status check_ids(const SpmVocabulary& vocabulary) {
   const auto count = static_cast<int64_t>(vocabulary.pieces.size());
-  for (const auto& [name, id] :
-       {std::pair{"a bos", vocabulary.bos},
-        std::pair{"an eos", vocabulary.eos},
-        std::pair{"an unknown", vocabulary.unknown},
-        std::pair{"a padding", vocabulary.padding}}) {
+  for (const auto& [field, name, id] :
+       {std::tuple{"bos_token_id", "a bos", vocabulary.bos},
+        std::tuple{"eos_token_id", "an eos", vocabulary.eos},
+        std::tuple{"unknown_token_id", "an unknown", vocabulary.unknown},
+        std::tuple{"padding_token_id", "a padding", vocabulary.padding}}) {
     if (id != kNoToken && (id < 0 || id >= count)) {
       return corrupt(
+          field,
           std::string(name) + " id below " + std::to_string(count) + ", got " +
-          std::to_string(id));
+              std::to_string(id));
     }
   }
   if (vocabulary.add_bos && vocabulary.bos == kNoToken) {
-    return corrupt("a bos id where add_bos is set, got none");
+    return corrupt("add_bos_token", "a bos id where add_bos is set, got none");
   }
   if (vocabulary.add_eos && vocabulary.eos == kNoToken) {
-    return corrupt("an eos id where add_eos is set, got none");
+    return corrupt("add_eos_token", "an eos id where add_eos is set, got none");
   }
   return {};
 }
@@ -69,13 +74,15 @@ Status check_piece(const SpmVocabulary& vocabulary, size_t i) {
   const auto at = [&] { return " of piece " + std::to_string(i); };
   if (type < 1 || type > 6) {
     return corrupt(
+        "token_type",
         "a type" + at() + " from 1 to 6, got " + std::to_string(type));
   }
   if (std::isnan(vocabulary.scores[i])) {
-    return corrupt("a score" + at() + ", got a NaN");
+    return corrupt("scores", "a score" + at() + ", got a NaN");
   }
   if (piece.size() > std::numeric_limits<uint32_t>::max() / 4) {
     return corrupt(
+        "tokens",
         "a size" + at() + " below 1 GiB, got " + std::to_string(piece.size()));
   }
   switch (static_cast<PieceType>(type)) {
@@ -83,16 +90,18 @@ Status check_piece(const SpmVocabulary& vocabulary, size_t i) {
       return spm_byte_of(piece) >= 0
           ? Status()
           : corrupt(
+                "tokens",
                 "a byte \"<0x00>\" to \"<0xFF>\" as text" + at() +
-                ", got another");
+                    ", got another");
     case PieceType::kUserDefined:
     case PieceType::kControl:
     case PieceType::kUnknown:
       return piece.size() <= kMaxSearchedPieceBytes
           ? Status()
           : corrupt(
+                "tokens",
                 "at most 1024 bytes" + at() + ", got " +
-                std::to_string(piece.size()));
+                    std::to_string(piece.size()));
     default:
       return {};
   }

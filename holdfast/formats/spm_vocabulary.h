@@ -1,8 +1,8 @@
 // Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
 //
 // A SentencePiece vocabulary as a model file stores it: what a Tokenizer is
-// built from. Views only: the bytes of the pieces must outlive the tokenizer
-// (they may lie in a mapped file); scores and types are copied. Any thread.
+// built from. Views only, which need to live until it is built (they may lie in
+// a mapped file). Any thread.
 
 #pragma once
 

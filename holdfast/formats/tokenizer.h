@@ -4,7 +4,7 @@
 // vocabulary of a model file (docs/tokenizer.md). Every text has ids, also one
 // that is not UTF-8, and decode() gives back its bytes; the one exception is a
 // U+2581 in the text, which becomes a space. Immutable once built; const
-// members from any thread. The pieces' bytes must outlive it.
+// members from any thread. It keeps copies of all that it needs.
 
 #pragma once
 

@@ -9,13 +9,31 @@
 namespace holdfast {
 namespace {
 
+// Copies the pieces' bytes into one stretch and lets the pieces view that, so
+// that nothing depends any more on where they came from.
+std::vector<char> own_text(std::vector<std::string_view>& pieces) {
+  size_t size = 0;
+  for (const std::string_view piece : pieces) {
+    size += piece.size();
+  }
+  std::vector<char> text(size);
+  char* to = text.data();
+  for (std::string_view& piece : pieces) {
+    const size_t bytes = piece.size();
+    char* const from = to;
+    to = std::copy_n(piece.data(), bytes, to);
+    piece = {from, bytes};
+  }
+  return text;
+}
+
 // Indexes the pieces. The empty ones have an id and no text to be found by.
 Status index_pieces(SpmRules& rules) {
   const auto [first, second] = rules.table.index_all();
   if (first != kNoToken) {
     return {
         ErrorCode::kCorrupt,
-        "[tokenizer] expected distinct pieces, got piece " +
+        "[tokenizer] tokens: expected distinct pieces, got piece " +
             std::to_string(second) + " equal to piece " +
             std::to_string(first)};
   }
@@ -41,8 +59,9 @@ Status index_bytes(SpmRules& rules) {
     if (id != kNoToken) {
       return {
           ErrorCode::kCorrupt,
-          "[tokenizer] expected one piece for byte " + std::to_string(byte) +
-              ", got " + std::to_string(id) + " and " + std::to_string(i)};
+          "[tokenizer] tokens: expected one piece for byte " +
+              std::to_string(byte) + ", got " + std::to_string(id) + " and " +
+              std::to_string(i)};
     }
     id = static_cast<TokenId>(i);
     ++found;
@@ -52,7 +71,8 @@ Status index_bytes(SpmRules& rules) {
   }
   return {
       ErrorCode::kUnsupported,
-      "[tokenizer] expected 256 byte pieces, or none and an unknown piece, "
+      "[tokenizer] token_type: expected 256 byte pieces, or none and an "
+      "unknown piece, "
       "got " +
           std::to_string(found) + " byte pieces"};
 }
@@ -60,6 +80,8 @@ Status index_bytes(SpmRules& rules) {
 } // namespace
 
 Result<Tokenizer> Tokenizer::build(SpmVocabulary vocabulary) {
+  // Before the checks: a mapped file's bytes may change after them.
+  std::vector<char> text = own_text(vocabulary.pieces);
   Status status = check_spm_vocabulary(vocabulary);
   if (!status.ok()) {
     return status;
@@ -68,7 +90,8 @@ Result<Tokenizer> Tokenizer::build(SpmVocabulary vocabulary) {
   SpmRules rules{
       .table = SpmPieceTable(vocabulary.pieces),
       .pairs = {},
-      .pieces = std::move(vocabulary.pieces), // keeps its storage
+      .text = std::move(text), // this and the next keep their storage
+      .pieces = std::move(vocabulary.pieces),
       .scores = {vocabulary.scores.begin(), vocabulary.scores.end()},
       .types = std::vector<PieceType>(count),
       .unknown = static_cast<TokenId>(vocabulary.unknown)};

@@ -1,6 +1,7 @@
 // Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
 
 #include <exception>
+#include <filesystem>
 #include <random>
 #include <string>
 
@@ -74,6 +75,45 @@ TEST(LoadDamage, EscapesTheNameOfATokenizerThatItDoesNotKnow) {
   ASSERT_NE(at, std::string::npos);
   bytes[at + 1] = '\n';
   EXPECT_FALSE(survives(bytes)); // which wants one line
+}
+
+TEST(Load, ReadsNothingFromTheFileOnceItIsLoaded) {
+  const test::TemporaryFile file(
+      "engine_emptied.gguf", test::TinyModel().bytes());
+  const LoadedModel loaded = load_model(
+      file.path(), {std::make_shared<Executor>(1), best_kernel_path()});
+  std::filesystem::resize_file(file.path(), 0); // a mapped page would be gone
+  GenerateOptions options;
+  options.max_tokens = 20;
+  options.ignore_eos = true;
+  options.sampling.temperature = 0;
+  const auto expected = test::Session().run({"hello the"}, options);
+  test::Session session(loaded);
+  const auto prompt = loaded.source.tokenizer.encode("hello the");
+  EXPECT_EQ(session.generator.run({prompt}, options)[0].text, expected[0].text);
+}
+
+TEST(Load, NamesTheKeyOfATokenizerThatItRefuses) {
+  test::TinyModel model;
+  for (std::string& key : model.image.keys) {
+    const size_t at = key.find("tokenizer.ggml.scores");
+    if (at != std::string::npos) {
+      const uint32_t nan = 0x7fc00000;
+      key.replace(key.size() - 4, 4, reinterpret_cast<const char*>(&nan), 4);
+    }
+  }
+  const test::TemporaryFile file("engine_scores.gguf", model.bytes());
+  try {
+    open_model_file(file.path());
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_NE(
+        std::string(error.what())
+            .find(
+                "engine_scores.gguf: tokenizer.ggml.scores: expected a score"),
+        std::string::npos)
+        << error.what();
+  }
 }
 
 } // namespace

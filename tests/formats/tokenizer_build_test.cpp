@@ -120,5 +120,20 @@ TEST(TokenizerBuild, TellsItsPieces) {
   EXPECT_THROW(tokenizer.type(-1), Error);
 }
 
+TEST(TokenizerBuild, KeepsCopiesOfThePieces) {
+  TestVocabulary vocabulary = usual_beginning();
+  const TokenId id = vocabulary.add("hello");
+  for (const char* piece : {"h", "e", "l", "o", "he", "ll", "llo"}) {
+    vocabulary.add(piece);
+  }
+  const Tokenizer tokenizer = vocabulary.build();
+  for (std::string& text : vocabulary.texts) {
+    std::fill(text.begin(), text.end(), '\0');
+  }
+  EXPECT_EQ(tokenizer.piece(id), "hello");
+  EXPECT_EQ(tokenizer.decode(std::vector<TokenId>{id}), "hello");
+  EXPECT_EQ(tokenizer.find("hello"), id);
+}
+
 } // namespace
 } // namespace holdfast

@@ -38,7 +38,6 @@ struct TestVocabulary {
     result.types = types;
     return result;
   }
-  /// Lives as long as this vocabulary.
   Tokenizer build() const {
     return Tokenizer::build(view()).value();
   }
