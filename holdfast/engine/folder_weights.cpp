@@ -3,6 +3,7 @@
 #include "holdfast/engine/folder_weights.h"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -277,6 +278,14 @@ FolderWeights::vector(std::string_view name, int64_t n) const {
   }
   std::vector<float> values(static_cast<size_t>(n));
   read_floats(take(name), 0, n, values.data());
+  for (const float value : values) {
+    if (!std::isfinite(value)) {
+      throw Error(
+          ErrorCode::kCorrupt,
+          folder_ + ": tensor " + std::string(name) +
+              ": expected finite numbers, got " + std::to_string(value));
+    }
+  }
   return values;
 }
 

@@ -3,8 +3,12 @@
 #include "holdfast/engine/gguf_weights.h"
 
 #include <cmath>
+#include <cstdio>
+#include <limits>
 #include <string>
 #include <utility>
+
+#include "holdfast/formats/gguf_cursor.h"
 
 namespace holdfast {
 
@@ -37,13 +41,17 @@ class ConfigReader {
     }
     return value;
   }
-  /// Above 0; 0 where absent.
+  /// Above 0 and a normal f32, which is what models compute with; 0 where
+  /// absent.
   double number(const char* key) const {
     const std::string name = prefix_ + key;
     const auto value = file_.number(name);
-    if (value && !(*value > 0 && std::isfinite(*value))) {
-      throw file_.refusal(
-          name, "a finite number above 0", std::to_string(*value));
+    if (value &&
+        !(*value >= std::numeric_limits<float>::min() &&
+          *value <= std::numeric_limits<float>::max())) {
+      char got[32];
+      std::snprintf(got, sizeof got, "%g", *value);
+      throw file_.refusal(name, "a number from 1.2e-38 to 3.4e38", got);
     }
     return value.value_or(0);
   }
@@ -76,7 +84,8 @@ double rope_scale(const ConfigReader& reader) {
     return 0;
   }
   if (type != "linear") {
-    throw reader.refusal("rope.scaling.type", "none or linear", type);
+    throw reader.refusal(
+        "rope.scaling.type", "none or linear", gguf_quoted(type));
   }
   const double factor = reader.number("rope.scaling.factor");
   return factor == 0 ? 0 : 1.0 / factor;
@@ -132,9 +141,9 @@ GgufWeights::GgufWeights(
     throw file.refusal(
         "general.architecture", "the model's family", "no such key");
   }
-  config_.family = *family;
+  config_.family = gguf_escaped(*family);
   config_.name = file.text("general.name").value_or("");
-  ConfigReader reader(file, config_.family);
+  ConfigReader reader(file, std::string(*family));
   config_.layers = reader.required_size("block_count");
   config_.hidden = reader.required_size("embedding_length");
   config_.ffn = reader.required_size("feed_forward_length");
@@ -158,15 +167,21 @@ bool GgufWeights::has(std::string_view name) const {
   return file_.tensor(name) != nullptr;
 }
 
+/// "<file>: tensor <name> at offset N: ".
+std::string
+GgufWeights::where_is(std::string_view name, const GgufTensor* tensor) const {
+  return file_.name() + ": tensor " + std::string(name) +
+      (tensor ? " at offset " + std::to_string(tensor->offset) : "") + ": ";
+}
+
 /// The tensor, which must be [k] or [k, rows] in the format's order.
 const GgufTensor&
 GgufWeights::find(std::string_view name, int64_t rows, int64_t k) const {
   if (incomplete_) {
     throw *incomplete_;
   }
-  const std::string where =
-      file_.name() + ": tensor " + std::string(name) + ": ";
   const GgufTensor* tensor = file_.tensor(name);
+  const std::string where = where_is(name, tensor);
   if (tensor == nullptr) {
     throw Error(
         ErrorCode::kCorrupt,
@@ -232,15 +247,27 @@ GgufWeights::matrix(std::string_view name, int64_t n, int64_t k) const {
         },
         *executor_);
   };
-  cpu::Weight weight = pack();
-  finished(tensor);
-  return weight;
+  try {
+    cpu::Weight weight = pack();
+    finished(tensor);
+    return weight;
+  } catch (const Error& error) {
+    throw Error(ErrorCode::kCorrupt, where_is(name, &tensor) + error.what());
+  }
 }
 
 std::vector<float> GgufWeights::vector(std::string_view name, int64_t n) const {
   const GgufTensor& tensor = find(name, 1, n);
   std::vector<float> values(static_cast<size_t>(n));
   read_values(tensor.type, file_.data(tensor).data(), n, values.data());
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (!std::isfinite(values[i])) {
+      throw Error(
+          ErrorCode::kCorrupt,
+          where_is(name, &tensor) + "expected finite numbers, got " +
+              std::to_string(values[i]) + " at index " + std::to_string(i));
+    }
+  }
   finished(tensor);
   return values;
 }

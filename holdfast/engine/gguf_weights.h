@@ -42,6 +42,7 @@ class GgufWeights : public WeightSource {
 
  private:
   const GgufTensor& find(std::string_view name, int64_t rows, int64_t k) const;
+  std::string where_is(std::string_view name, const GgufTensor* tensor) const;
   void finished(const GgufTensor& tensor) const;
 
   const GgufFile& file_;

@@ -219,5 +219,47 @@ TEST(Load, NamesTheFileWhateverIsWrong) {
       HasSubstr("/no/such/file.gguf"));
 }
 
+/// The tiny model with `bytes` at the start of a tensor.
+TinyModel overwritten(const std::string& tensor, const std::string& bytes) {
+  TinyModel model;
+  for (const GgufImage::Tensor& entry : model.image.tensors) {
+    if (entry.name == tensor) {
+      model.data.replace(entry.offset, bytes.size(), bytes);
+    }
+  }
+  return model;
+}
+
+TEST(GgufWeights, NamesATensorWhoseNumbersAreNotFinite) {
+  const std::string nan_f32("\0\0\xc0\x7f", 4);
+  const std::string infinite_f16("\0\x7c", 2);
+  const Parsed norm{overwritten("output_norm.weight", nan_f32)};
+  EXPECT_THAT(
+      error_of([&] {
+        norm.weights().vector("output_norm.weight", TinyModel::kHidden);
+      }),
+      testing::MatchesRegex("tiny.gguf: tensor output_norm.weight at offset "
+                            "[0-9]+: expected finite numbers, got .*nan at "
+                            "index 0"));
+  const Parsed scale{overwritten("blk.0.ffn_up.weight", infinite_f16)};
+  EXPECT_THAT(
+      error_of([&] {
+        scale.weights().matrix(
+            "blk.0.ffn_up.weight", TinyModel::kFfn, TinyModel::kHidden);
+      }),
+      testing::MatchesRegex("tiny.gguf: tensor blk.0.ffn_up.weight at offset "
+                            "[0-9]+: .*expected scales.*"));
+}
+
+TEST(GgufWeights, RefusesNumbersThatNoFloatHolds) {
+  const Parsed parsed{changed("rope.freq_base", [](GgufImage& image) {
+    image.add<double>("gemma3.rope.freq_base", GgufValue::kF64, 1e-300);
+  })};
+  EXPECT_THAT(
+      error_of([&] { parsed.weights(); }),
+      testing::MatchesRegex("tiny.gguf: gemma3.rope.freq_base at offset "
+                            "[0-9]+: expected a number from .*, got 1e-300"));
+}
+
 } // namespace
 } // namespace holdfast
