@@ -2,6 +2,7 @@
 
 #include "holdfast/engine/kv_config.h"
 
+#include <algorithm>
 #include <charconv>
 #include <optional>
 #include <set>
@@ -11,6 +12,7 @@
 
 #include "holdfast/base/check.h"
 #include "holdfast/env/mapped_file.h"
+#include "holdfast/formats/gguf_cursor.h"
 
 namespace holdfast {
 
@@ -30,10 +32,6 @@ constexpr int64_t kMostLayers = 4096;
       "[kv-config] " + where + ": expected " + wanted + ", got " + got);
 }
 
-std::string in_quotes(std::string_view text) {
-  return std::string("\"").append(text).append("\"");
-}
-
 /// Remembers the keys of every open object: the parser itself keeps the last
 /// of two equal ones.
 class NoRepeats {
@@ -46,7 +44,7 @@ class NoRepeats {
     } else if (event == json::parse_event_t::key) {
       const auto key = parsed.get<std::string>();
       if (!open_.back().insert(key).second) {
-        refuse("$", "each key once", in_quotes(key) + " again");
+        refuse("$", "each key once", gguf_quoted(key) + " again");
       }
     }
     return true;
@@ -57,6 +55,10 @@ class NoRepeats {
 };
 
 json parsed(std::string_view text) {
+  // The parser would end there and call what it has the whole.
+  if (const size_t nul = text.find('\0'); nul != std::string_view::npos) {
+    refuse("$", "JSON", "a NUL at offset " + std::to_string(nul));
+  }
   try {
     NoRepeats check;
     return json::parse(text, std::ref(check));
@@ -76,7 +78,13 @@ KvChoice choice_at(const std::string& where, const json& value) {
   if (!value.is_string()) {
     refuse(where, "a string such as \"q8/t3@1024\"", value.type_name());
   }
-  const auto choice = parse_kv_choice(value.get_ref<const std::string&>());
+  const auto& text = value.get_ref<const std::string&>();
+  if (std::any_of(text.begin(), text.end(), [](char c) {
+        return static_cast<unsigned char>(c) < 0x20;
+      })) {
+    refuse(where, "a string such as \"q8/t3@1024\"", gguf_quoted(text));
+  }
+  const auto choice = parse_kv_choice(text);
   if (!choice.ok()) {
     throw Error(
         choice.status().code(),
@@ -103,14 +111,14 @@ layers_at(const std::string& where, std::string_view key) {
   const auto last =
       dash == std::string_view::npos ? first : number(key.substr(dash + 1));
   if (!first || !last || *last < *first) {
-    refuse(where, "a layer or a range such as 4-7", in_quotes(key));
+    refuse(where, "a layer or a range such as 4-7", gguf_quoted(key));
   }
   return {*first, *last};
 }
 
 void add_layers(const json& layers, KvPolicy& policy) {
   for (const auto& [key, value] : object_at("$.layers", layers).items()) {
-    const std::string where = "$.layers." + key;
+    const std::string where = "$.layers." + gguf_escaped(key);
     const auto [first, last] = layers_at(where, key);
     const KvChoice choice = choice_at(where, value);
     for (int64_t layer = first; layer <= last; ++layer) {
@@ -130,12 +138,16 @@ KvPolicy policy_from(std::string_view text, const KvChoice& usual) {
       policy.usual = choice_at("$.default", value);
     } else if (key == "groups") {
       for (const auto& [name, choice] : object_at("$.groups", value).items()) {
-        policy.groups[name] = choice_at("$.groups." + name, choice);
+        policy.groups[name] =
+            choice_at("$.groups." + gguf_escaped(name), choice);
       }
     } else if (key == "layers") {
       add_layers(value, policy);
     } else {
-      refuse("$." + key, "default, groups or layers", in_quotes(key));
+      refuse(
+          "$." + gguf_escaped(key),
+          "default, groups or layers",
+          gguf_quoted(key));
     }
   }
   return policy;
@@ -161,11 +173,16 @@ read_kv_config(const std::string& path, const KvChoice& usual) {
   if (bytes.size() > kLargestFile) {
     return Status(
         ErrorCode::kInvalidArgument,
-        "[kv-config] " + path + ": expected at most 1 MiB, got " +
+        path + ": [kv-config] expected at most 1 MiB, got " +
             std::to_string(bytes.size()) + " bytes");
   }
-  return parse_kv_config(
+  Result<KvPolicy> policy = parse_kv_config(
       {reinterpret_cast<const char*>(bytes.data()), bytes.size()}, usual);
+  if (!policy.ok()) {
+    const Status status = policy.status();
+    return Status(status.code(), path + ": " + status.text());
+  }
+  return policy;
 }
 
 std::vector<LayerPhase> phases_of(const KvChoice& choice) {

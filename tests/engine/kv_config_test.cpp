@@ -40,10 +40,14 @@ TEST(KvConfig, LeavesWhatItDoesNotSayToTheUsualChoice) {
 }
 
 TEST(KvConfig, RefusesAnythingElseNamingThePlace) {
-  const std::pair<const char*, const char*> cases[] = {
+  const std::pair<std::string, const char*> cases[] = {
       {"", "$: expected JSON"},
       {"{\"default\": \"q8\"", "$: expected JSON"},
       {"{} {}", "$: expected JSON"},
+      {std::string("{}\0{", 4), "$: expected JSON, got a NUL at offset 2"},
+      {R"({"a\u0000b": "q8"})", R"($.a\x00b: expected default)"},
+      {R"({"groups": {"a\n": 8}})", R"($.groups.a\x0a: expected a string)"},
+      {R"({"default": "q8\u0000"})", R"(got "q8\x00")"},
       {"[]", "$: expected an object, got array"},
       {R"({"defualt": "q8"})", "$.defualt: expected default, groups or layers"},
       {R"({"default": 8})", "$.default: expected a string"},
