@@ -77,7 +77,7 @@ class Run {
   void decode() {
     for (auto parts = unfinished(); !parts.empty(); parts = unfinished()) {
       if (interrupted()) {
-        interrupt();
+        end(FinishReason::kInterrupted);
         return;
       }
       step(parts);
@@ -85,10 +85,10 @@ class Run {
   }
 
   /// Ends what is not finished.
-  void interrupt() {
+  void end(FinishReason reason) {
     for (size_t i = 0; i < rows_.size(); ++i) {
       if (!rows_[i]->sequence.finished()) {
-        emit(i, rows_[i]->sequence.finish(FinishReason::kInterrupted));
+        emit(i, rows_[i]->sequence.finish(reason));
       }
     }
   }
@@ -254,11 +254,16 @@ std::vector<Generation> Generator::run(
     rows.push_back(std::make_unique<Row>(state, rules, std::move(prompt)));
   }
   Run run(*this, hooks, rows);
-  run.prefill(options.chunk);
-  if (run.interrupted()) {
-    run.interrupt();
+  try {
+    run.prefill(options.chunk);
+    run.decode();
+  } catch (const Error& error) {
+    if (hooks.failure == nullptr) {
+      throw;
+    }
+    *hooks.failure = error;
+    run.end(FinishReason::kFailed);
   }
-  run.decode();
 
   std::vector<Generation> results;
   for (const auto& row : rows) {

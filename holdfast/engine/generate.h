@@ -34,7 +34,8 @@ struct Generator {
 
   /// One result a prompt (of token ids), in order. Throws kInvalidArgument on
   /// options out of range, a prompt that is empty or longer than the context,
-  /// before anything runs; kOutOfBudget where the state's budget ends. The rows
+  /// before anything runs; kOutOfBudget where the state's budget ends (see
+  /// GenerateHooks::failure). The rows
   /// it added are gone afterwards, whatever happens.
   std::vector<Generation>
   run(std::vector<std::vector<int32_t>> prompts,

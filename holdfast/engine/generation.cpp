@@ -37,6 +37,8 @@ const char* name(FinishReason reason) {
       return "length";
     case FinishReason::kContext:
       return "context";
+    case FinishReason::kFailed:
+      return "failed";
     case FinishReason::kInterrupted:
       return "interrupted";
   }

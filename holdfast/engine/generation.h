@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "holdfast/base/status.h"
 #include "holdfast/engine/sampling.h"
 
 namespace holdfast {
@@ -36,8 +37,9 @@ enum class FinishReason {
   kLength, // max_tokens
   kContext, // no position is left
   kInterrupted,
+  kFailed, // a step was refused: GenerateHooks::failure
 };
-/// "eos", "stop", "length", "context" or "interrupted".
+/// "eos", "stop", "length", "context", "interrupted" or "failed".
 const char* name(FinishReason reason);
 
 /// What became of one prompt.
@@ -59,6 +61,9 @@ struct GenerateHooks {
   std::function<void(int64_t done, int64_t total)> prefill = {};
   /// Set by anybody: the rows end after the step that runs.
   const std::atomic<bool>* interrupted = nullptr;
+  /// Where set, a step that throws Error ends the unfinished rows as kFailed;
+  /// the error is left here instead of thrown, and the results are returned.
+  std::optional<Error>* failure = nullptr;
 };
 
 } // namespace holdfast
