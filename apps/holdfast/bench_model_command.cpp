@@ -28,6 +28,9 @@ Examples:
   holdfast bench model -m model.gguf --prompt 0 --gen 32 --depth 8192 --json
   holdfast bench model -m model.gguf --prompt 0 --gen 32 --batch 8 --repeat 5)";
 
+// Each takes a vocabulary of logits in a step: 4 GiB for the largest models'.
+constexpr int64_t kMostRows = 4096;
+
 struct BenchArguments {
   ModelOptions model;
   int64_t prompt = 512;
@@ -39,17 +42,20 @@ struct BenchArguments {
 
   void validate() const {
     model.validate();
-    const auto require = [](const char* name, int64_t got, int64_t least) {
-      if (got < least || got > int64_t{1} << 30) {
+    const auto require = [](const char* name,
+                            int64_t got,
+                            int64_t least,
+                            int64_t most = int64_t{1} << 30) {
+      if (got < least || got > most) {
         throw UserError(
-            std::string(name) + ": expected " + std::to_string(least) +
-            " to 2^30, got " + std::to_string(got));
+            std::string(name) + ": expected " + std::to_string(least) + " to " +
+            std::to_string(most) + ", got " + std::to_string(got));
       }
     };
     require("--prompt", prompt, 0);
     require("--gen", generate, prompt == 0 ? 1 : 0);
     require("--depth", depth, 0);
-    require("--batch", batch, 1);
+    require("--batch", batch, 1, kMostRows);
     require("--repeat", repeat, 1);
   }
 };
@@ -205,7 +211,7 @@ void print(
         {"batch", arguments.batch},
         {"repeat", arguments.repeat},
         {"chunk", arguments.model.chunk},
-        {"kv", arguments.model.state.kv},
+        {"kv", arguments.model.state.name()},
         {"threads", threads},
         {"kernels", path},
         {"prefill_tok_s", prefill.mean},
@@ -220,13 +226,12 @@ void print(
   std::snprintf(
       out,
       sizeof out,
-      "%lld rows at depth %lld, %d threads, %s, state %s\n",
+      "%lld rows at depth %lld, %d threads, %s, state ",
       static_cast<long long>(arguments.batch),
       static_cast<long long>(arguments.depth),
       threads,
-      path,
-      arguments.model.state.kv.c_str());
-  std::string text = out;
+      path);
+  std::string text = out + printable(arguments.model.state.name()) + "\n";
   const auto add = [&](const char* what, int64_t tokens, const Rate& r) {
     if (tokens > 0) {
       std::snprintf(

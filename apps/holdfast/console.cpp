@@ -6,9 +6,11 @@
 #include <cstdio>
 #include <cstring>
 
+#include <poll.h>
 #include <unistd.h>
 
 #include "holdfast/base/status.h"
+#include "holdfast/formats/utf8.h"
 
 namespace holdfast::app {
 
@@ -17,6 +19,9 @@ void write_out(std::string_view text) {
     const ssize_t written = write(STDOUT_FILENO, text.data(), text.size());
     if (written >= 0) {
       text.remove_prefix(static_cast<size_t>(written));
+    } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
+      pollfd reader{.fd = STDOUT_FILENO, .events = POLLOUT, .revents = 0};
+      poll(&reader, 1, -1);
     } else if (errno != EINTR) {
       throw Error(
           ErrorCode::kIo,
@@ -26,13 +31,28 @@ void write_out(std::string_view text) {
   }
 }
 
-void complain(std::string_view text) {
-  std::string line = "holdfast: ";
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    line += byte < 0x20 || byte == 0x7f ? '?' : c;
+std::string printable(std::string_view text) {
+  std::string shown;
+  while (!text.empty()) {
+    const Utf8Step step = utf8_step(text);
+    const auto first = static_cast<unsigned char>(text[0]);
+    // U+0080 to U+009F are control characters too.
+    const bool control = first < 0x20 || first == 0x7f ||
+        (first == 0xc2 && step.length == 2 &&
+         static_cast<unsigned char>(text[1]) < 0xa0);
+    const auto length = static_cast<size_t>(step.length);
+    if (step.state != Utf8State::kValid) {
+      shown += kReplacementCharacter;
+    } else {
+      shown += control ? "?" : text.substr(0, length);
+    }
+    text.remove_prefix(length);
   }
-  std::fprintf(stderr, "%s\n", line.c_str());
+  return shown;
+}
+
+void complain(std::string_view text) {
+  std::fprintf(stderr, "holdfast: %s\n", printable(text).c_str());
 }
 
 ProgressLine::ProgressLine(std::string what)

@@ -12,12 +12,15 @@
 
 namespace holdfast::app {
 
-/// Writes all of it. Throws Error (kIo) where standard output is closed or
-/// full.
+/// Writes all of it; waits for a reader where standard output does not block.
+/// Throws Error (kIo) where it is closed or full.
 void write_out(std::string_view text);
 
-/// One line "holdfast: <text>" on standard error; control characters of `text`
-/// (a file's names may hold any) show as '?'.
+/// What a terminal may get of text that others made (a file's names may hold
+/// anything): control characters show as '?', what is no UTF-8 as U+FFFD.
+std::string printable(std::string_view text);
+
+/// One line "holdfast: <text>" on standard error, made printable.
 void complain(std::string_view text);
 
 /// A line on standard error that overwrites itself; silent where that is no

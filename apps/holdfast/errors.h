@@ -15,7 +15,6 @@ namespace holdfast::app {
 inline constexpr int kOk = 0;
 inline constexpr int kFailed = 1; // a failure
 inline constexpr int kMisused = 2; // a user's mistake
-inline constexpr int kInterrupted = 130; // 128 + SIGINT
 
 /// A user's mistake, in one line.
 class UserError : public std::runtime_error {

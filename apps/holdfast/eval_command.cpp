@@ -153,13 +153,12 @@ void add_eval(CLI::App& app, Action& action) {
   CLI::Option* kv = command->get_option("--kv");
   kv->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
   kv->description(kv->get_description() + "; may be repeated");
-  command
-      ->add_option(
-          "--against",
-          arguments->against,
-          "Precision to compare with (default bf16)")
+  not_empty(command->add_option(
+                "--against",
+                arguments->against,
+                "Precision to compare with (default bf16)"))
       ->type_name("NAME");
-  command->add_option("-f,--file", arguments->file, "The text")
+  not_empty(command->add_option("-f,--file", arguments->file, "The text"))
       ->type_name("FILE")
       ->required();
   add_integer(

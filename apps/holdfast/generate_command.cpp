@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <memory>
+#include <optional>
 
 #include "commands.h"
 #include "console.h"
@@ -56,7 +57,7 @@ Json result_json(
       {"prefill_tok_s", result.prefill_tok_s},
       {"decode_tok_s", result.decode_tok_s},
       {"state_bytes", facts.state_bytes},
-      {"kv", arguments.model.state.kv},
+      {"kv", arguments.model.state.name()},
       {"seed", *arguments.seed}};
   if (arguments.generate.logprobs) {
     json["logprobs"] = logprobs_json(result.logprobs);
@@ -116,7 +117,7 @@ void print_summary(
       facts.load_ms / 1e3,
       first_ms / 1e3,
       static_cast<double>(facts.state_bytes) / 1e6,
-      arguments.model.state.kv.c_str(),
+      printable(arguments.model.state.name()).c_str(),
       static_cast<unsigned long long>(*arguments.seed));
 }
 
@@ -161,6 +162,7 @@ int run_generate(GenerateArguments& arguments) {
 
   TextOutput output(texts.size());
   ProgressLine line("reading the prompt");
+  std::optional<Error> failure;
   GenerateHooks hooks{
       .text =
           [&](int64_t index, std::string_view text) {
@@ -168,7 +170,8 @@ int run_generate(GenerateArguments& arguments) {
             output.add(static_cast<size_t>(index), text);
           },
       .prefill = [&](int64_t done, int64_t total) { line.update(done, total); },
-      .interrupted = &interrupt.raised()};
+      .interrupted = &interrupt.raised(),
+      .failure = &failure};
   if (arguments.json) {
     hooks.text = nullptr;
   }
@@ -188,8 +191,11 @@ int run_generate(GenerateArguments& arguments) {
   } else {
     output.finish(results);
   }
+  if (failure) {
+    blaming(arguments.model.path, [&] { throw *failure; });
+  }
   print_summary(results, facts, arguments);
-  return interrupt.raised() ? kInterrupted : kOk;
+  return interrupt.exit_code();
 }
 
 } // namespace

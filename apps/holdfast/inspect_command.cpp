@@ -5,11 +5,11 @@
 #include <memory>
 #include <sstream>
 #include <string>
-#include <string_view>
 
 #include "commands.h"
 #include "console.h"
 #include "errors.h"
+#include "file_guard.h"
 
 namespace holdfast::app {
 
@@ -26,17 +26,6 @@ struct InspectArguments {
   std::string model;
   bool tensors = false;
 };
-
-/// Names in a file may hold anything; a terminal gets no control characters,
-/// and a name makes no line of its own.
-std::string printable(std::string_view name) {
-  std::string text(name);
-  for (char& c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    c = byte < 0x20 || byte == 0x7f ? '?' : c;
-  }
-  return text;
-}
 
 std::string megabytes(int64_t bytes) {
   char text[32];
@@ -133,7 +122,8 @@ void describe_state(std::ostream& out, const ModelConfig& config) {
 }
 
 int run_inspect(const InspectArguments& arguments) {
-  require_readable(arguments.model);
+  require_regular(arguments.model);
+  const FileGuard guard(arguments.model);
   const ModelFile source = open_model_file(arguments.model);
   const GgufWeights weights(*source.file, nullptr);
   std::ostringstream out;

@@ -12,6 +12,7 @@
 
 #include "console.h"
 #include "errors.h"
+#include "file_guard.h"
 #include "process_clock.h"
 
 namespace holdfast::app {
@@ -29,8 +30,8 @@ constexpr size_t kMaxTextBytes = Tokenizer::kMaxTextBytes;
 /// A descriptor that closes itself.
 class Descriptor {
  public:
-  explicit Descriptor(const std::string& path)
-      : value_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+  explicit Descriptor(const std::string& path, int flags = 0)
+      : value_(open(path.c_str(), O_RDONLY | O_CLOEXEC | flags)) {
     if (value_ < 0) {
       refuse(path, errno);
     }
@@ -95,17 +96,24 @@ CLI::Option* add_repeated(
       ->allow_extra_args(false);
 }
 
+CLI::Option* not_empty(CLI::Option* option) {
+  return option->check([](const std::string& value) {
+    return value.empty() ? std::string("expected a value, got an empty one")
+                         : std::string();
+  });
+}
+
 void RuntimeOptions::add_to(CLI::App& command) {
   add_integer(
       command,
       "--threads",
       threads,
       "Threads to compute with (default: the cores this process may use)");
-  command
-      .add_option(
+  not_empty(
+      command.add_option(
           "--kernels",
           kernels,
-          "Instruction set: amx, avx512 or plain (default: the best here)")
+          "Instruction set: amx, avx512 or plain (default: the best here)"))
       ->type_name("NAME");
 }
 
@@ -126,7 +134,7 @@ Runtime RuntimeOptions::make() const {
 }
 
 void add_model_path(CLI::App& command, std::string& path) {
-  command.add_option("-m,--model", path, "Model file (GGUF)")
+  not_empty(command.add_option("-m,--model", path, "Model file (GGUF)"))
       ->type_name("FILE")
       ->required();
 }
@@ -146,11 +154,10 @@ void ModelOptions::add_to(CLI::App& command) {
           "Precision of the state, KEYS[/VALUES][@START]: bf16 (default), q8, "
           "q4g32/t3, t4@1024, ...")
       ->type_name("NAME");
-  command
-      .add_option(
-          "--kv-config",
-          state.kv_config,
-          "JSON file with the precision of groups and layers")
+  not_empty(command.add_option(
+                "--kv-config",
+                state.kv_config,
+                "JSON file with the precision of groups and layers"))
       ->type_name("FILE");
   add_integer(
       command,
@@ -164,9 +171,9 @@ void ModelOptions::add_to(CLI::App& command) {
 }
 
 void ModelOptions::validate() const {
-  require_readable(path);
+  require_regular(path);
   if (!state.kv_config.empty()) {
-    require_readable(state.kv_config);
+    require_regular(state.kv_config);
   }
   users([&] { return state.policy(); });
   if (chunk < 1) {
@@ -182,6 +189,7 @@ void ModelOptions::validate() const {
 
 LoadedModel ModelOptions::load(double& milliseconds) const {
   const Runtime made = runtime.make();
+  const FileGuard guard(path);
   ProgressLine line("loading");
   line.update(0, 1);
   LoadedModel loaded = load_model(path, made, [&line](Bytes done, Bytes total) {
@@ -201,7 +209,8 @@ ModelOptions::make_state(const LoadedModel& loaded) const {
 void PromptOptions::add_to(CLI::App& command) {
   add_repeated(
       command, "-p,--prompt", texts, "The prompt; several make one batch");
-  add_repeated(command, "-f,--file", files, "A file that holds the prompt")
+  not_empty(
+      add_repeated(command, "-f,--file", files, "A file that holds the prompt"))
       ->type_name("FILE");
 }
 
@@ -225,11 +234,15 @@ std::string read_text_file(const std::string& path) {
   return read_all(file.get(), path);
 }
 
-void require_readable(const std::string& path) {
-  const Descriptor file(path);
+void require_regular(const std::string& path) {
+  // Opening a pipe that nobody writes to would wait for ever.
+  const Descriptor file(path, O_NONBLOCK);
   struct stat info = {};
-  if (fstat(file.get(), &info) == 0 && S_ISDIR(info.st_mode)) {
-    refuse(path, EISDIR);
+  if (fstat(file.get(), &info) != 0) {
+    refuse(path, errno);
+  }
+  if (!S_ISREG(info.st_mode)) {
+    throw UserError(path + ": expected a regular file");
   }
 }
 

@@ -8,6 +8,7 @@
 #include <charconv>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -30,8 +31,25 @@ CLI::Option* add_repeated(
     std::vector<std::string>& values,
     const std::string& description);
 
+/// The option refuses an empty value.
+CLI::Option* not_empty(CLI::Option* option);
+
 /// A whole number, strictly read: no sign where the type has none, nothing
 /// behind it, nothing out of range.
+template <class T>
+T read_integer(const std::string& name, const std::string& text) {
+  T value = 0;
+  const char* end = text.data() + text.size();
+  const auto [at, error] = std::from_chars(text.data(), end, value);
+  if (error != std::errc() || at != end) {
+    throw CLI::ConversionError(
+        name.substr(name.rfind("--")) + ": expected a whole number from " +
+        std::to_string(std::numeric_limits<T>::min()) + " to " +
+        std::to_string(std::numeric_limits<T>::max()) + ", got \"" + text +
+        '"');
+  }
+  return value;
+}
 template <class T>
 CLI::Option* add_integer(
     CLI::App& command,
@@ -41,19 +59,13 @@ CLI::Option* add_integer(
   return command
       .add_option(
           name,
-          [&value](const CLI::results_t& given) {
-            const std::string& text = given.front();
-            const char* end = text.data() + text.size();
+          [&value, name](const CLI::results_t& given) {
             if constexpr (requires { value.emplace(); }) {
-              typename T::value_type number = 0;
-              const auto [at, error] =
-                  std::from_chars(text.data(), end, number);
-              value = number;
-              return error == std::errc() && at == end;
+              value = read_integer<typename T::value_type>(name, given[0]);
             } else {
-              const auto [at, error] = std::from_chars(text.data(), end, value);
-              return error == std::errc() && at == end;
+              value = read_integer<T>(name, given[0]);
             }
+            return true;
           },
           description)
       ->type_name("N");
@@ -96,9 +108,11 @@ struct PromptOptions {
   std::vector<std::string> read() const;
 };
 
-/// A file's bytes. Throws UserError where it cannot be read.
+/// A file's bytes; a pipe is read to its end. Throws UserError where it cannot
+/// be read.
 std::string read_text_file(const std::string& path);
-/// Throws UserError where the file cannot be opened for reading.
-void require_readable(const std::string& path);
+/// Throws UserError where the file cannot be opened for reading, or is a pipe,
+/// a device or a folder. Does not wait.
+void require_regular(const std::string& path);
 
 } // namespace holdfast::app

@@ -1,5 +1,6 @@
 // Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
 
+#include <algorithm>
 #include <csignal>
 #include <exception>
 #include <new>
@@ -23,7 +24,7 @@ Examples:
   holdfast bench model -m model.gguf --prompt 512 --gen 64
 
 Every command has its own --help. Exit code: 0 done, 1 failure, 2 user's
-mistake, 130 interrupted.)";
+mistake, 130 interrupted, 143 terminated.)";
 
 /// The innermost command that was named.
 const CLI::App* chosen(const CLI::App* app) {
@@ -68,6 +69,25 @@ int answer(const CLI::App& app, const CLI::ParseError& error) {
   return kMisused;
 }
 
+/// The words of the command line, the last one first, as the parser takes them.
+/// "--name=" becomes "--name" and an empty value: the parser would look for
+/// none.
+std::vector<std::string> words(int argc, char** argv) {
+  std::vector<std::string> result;
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    if (word.size() > 3 && word.starts_with("--") &&
+        word.find('=') == word.size() - 1) {
+      result.push_back(word.substr(0, word.size() - 1));
+      result.emplace_back();
+    } else {
+      result.push_back(word);
+    }
+  }
+  std::reverse(result.begin(), result.end());
+  return result;
+}
+
 int run_command(int argc, char** argv) {
   CLI::App app(
       "holdfast keeps an LLM's state, and generates text on it.", "holdfast");
@@ -81,7 +101,7 @@ int run_command(int argc, char** argv) {
   add_eval(app, action);
   add_bench(app, action);
   try {
-    app.parse(argc, argv);
+    app.parse(words(argc, argv));
   } catch (const CLI::ParseError& error) {
     return answer(app, error);
   }

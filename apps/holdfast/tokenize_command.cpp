@@ -5,6 +5,7 @@
 #include "commands.h"
 #include "console.h"
 #include "errors.h"
+#include "file_guard.h"
 #include "json.h"
 
 namespace holdfast::app {
@@ -36,9 +37,12 @@ std::string ids_line(const std::vector<int32_t>& ids) {
 }
 
 int run_tokenize(const TokenizeArguments& arguments) {
-  require_readable(arguments.model);
+  require_regular(arguments.model);
   const std::vector<std::string> texts = arguments.prompts.read();
-  const ModelFile source = open_model_file(arguments.model);
+  const ModelFile source = [&] {
+    const FileGuard guard(arguments.model);
+    return open_model_file(arguments.model);
+  }();
   for (const std::string& text : texts) {
     const auto ids = source.tokenizer.encode(
         text,
