@@ -93,7 +93,7 @@ uint64_t read_bytes(const std::byte* from, int64_t bytes) {
 #endif
 
 void read_all(const AttendRows& rows, Executor& team) {
-  constexpr int64_t kImages = 8; // as many as a split has blocks
+  constexpr int64_t kImages = 8; // two splits' blocks
   const auto images = rows.images();
   const auto count = static_cast<int64_t>(images.size());
   team.for_each(ceil_div(count, kImages), [&](int64_t i, int) {

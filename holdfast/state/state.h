@@ -6,7 +6,7 @@
 // share all but the rows.
 //
 // Threads: the engine thread alone (the thread that built it).
-// Invariants: DESIGN section 3; a step is all or nothing across layers.
+// Invariants: rows/chain.h's; a step is all or nothing across layers.
 
 #pragma once
 

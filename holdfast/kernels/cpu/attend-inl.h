@@ -6,7 +6,7 @@
 //   load_f16      16 halves to V                 load_bf16  likewise
 //   narrow_bf16   V to 16 bf16, returns what those are as V
 //   narrow_weights  two V to 32 bf16, and to what their even and odd ones are
-//   expand, split_digits, join    attend_digits-inl.h
+//   expand        codes of a block to 16 bits    attend_expand_*-inl.h
 //   narrow_f16    V to 16 halves
 //   select        bit i ? a[i] : b[i]              largest  of the lanes
 // Include it in a kernel's .cpp file alone, after its Isa.
