@@ -44,11 +44,13 @@ inline std::string scratch(const std::string& name) {
 
 class Program {
  public:
-  /// Starts it. stdout goes to `out_path`, or to a file of ours where empty.
+  /// Starts it. stdout goes to `out_path`, or to a file of ours where empty; or
+  /// to the descriptor `out`, where there is one.
   explicit Program(
       const std::vector<std::string>& arguments,
       const std::string& input = "",
-      const std::string& out_path = "")
+      const std::string& out_path = "",
+      int out = -1)
       : in_(scratch("in")),
         out_(out_path.empty() ? scratch("out") : out_path),
         err_(scratch("err")) {
@@ -65,7 +67,11 @@ class Program {
     posix_spawn_file_actions_init(&files);
     const int made = O_WRONLY | O_CREAT | O_TRUNC;
     posix_spawn_file_actions_addopen(&files, 0, in_.c_str(), O_RDONLY, 0);
-    posix_spawn_file_actions_addopen(&files, 1, out_.c_str(), made, 0600);
+    if (out >= 0) {
+      posix_spawn_file_actions_adddup2(&files, out, 1);
+    } else {
+      posix_spawn_file_actions_addopen(&files, 1, out_.c_str(), made, 0600);
+    }
     posix_spawn_file_actions_addopen(&files, 2, err_.c_str(), made, 0600);
     const int failed = posix_spawn(
         &pid_, binary.c_str(), &files, nullptr, argv.data(), environ);

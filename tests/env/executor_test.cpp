@@ -137,15 +137,19 @@ TEST(Executor, RefusesATeamOfNoneOrTooMany) {
   }
 }
 
-TEST(Executor, EndsAtOnceWhetherWorkersSpinOrSleep) {
+TEST(Executor, EndsWithItsWorkDoneWhetherWorkersSpinOrSleep) {
   for (int round = 0; round < 60; ++round) {
-    Executor executor(1 + round % 8);
-    if (round % 3 == 0) {
-      executor.run([](int) {});
+    std::atomic<int> called{0};
+    {
+      Executor executor(1 + round % 8);
+      if (round % 3 == 0) {
+        executor.run([&](int) { ++called; });
+      }
+      if (round % 5 == 0) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      }
     }
-    if (round % 5 == 0) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    }
+    ASSERT_EQ(called, round % 3 == 0 ? 1 + round % 8 : 0);
   }
 }
 

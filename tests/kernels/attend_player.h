@@ -363,20 +363,25 @@ class Player {
   std::vector<std::unique_ptr<PlayedRow>> rows_;
 };
 
-/// Equal bits of all outputs, or a sentence that names the first difference.
+/// Equal bits of all outputs of positions played in both (one at least), or a sentence that names the first difference.
 inline ::testing::AssertionResult
 same_bits(const PlayedRow& a, const PlayedRow& b) {
+  int compared = 0;
   for (const auto& [position, out] : a.outputs) {
     const auto other = b.outputs.find(position);
     if (other == b.outputs.end()) {
       continue; // played in one of them alone
     }
+    ++compared;
     if (std::memcmp(
             out.data(), other->second.data(), out.size() * sizeof(float)) !=
         0) {
       return ::testing::AssertionFailure()
           << "outputs differ at position " << position;
     }
+  }
+  if (compared == 0) {
+    return ::testing::AssertionFailure() << "no position was played in both";
   }
   return ::testing::AssertionSuccess();
 }
