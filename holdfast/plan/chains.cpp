@@ -136,7 +136,7 @@ Chains::new_blocks(const RowAppend& append, int64_t group) const {
   const Row& row = at(append.row);
   const auto& blocks = row.blocks[static_cast<size_t>(group)];
   Chain after = row.chain;
-  after.append(append.count);
+  after.append(append.count, append.spans);
   const int64_t tail = copies_tail(row, group) ? 1 : 0;
   return {
       .first = std::ssize(blocks) - tail, .end = after.held(group).end.get()};
