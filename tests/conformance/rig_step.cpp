@@ -79,7 +79,7 @@ Rig::drafts(const Side& side, const Operation& operation, int64_t most) {
     for (int64_t i = 0; i < count; ++i) {
       draft.tokens.push_back(static_cast<int32_t>(random() % kVocabulary));
     }
-    if (random() % 4 == 0) {
+    if (random() % 8 == 0) {
       add_span(row, draft, static_cast<uint32_t>(random()));
     }
     result.push_back(std::move(draft));
