@@ -247,6 +247,10 @@ void Chains::check_row(const Row& row) const {
           chain.committed() <= chain.written() &&
           (open_ || chain.committed() == chain.written()),
       "[chains] expected 0 <= committed <= written, got other counts");
+  ensure(
+      chain.spans().empty() || chain.spans().back().end <= chain.committed(),
+      "[chains] expected bidirectional spans of committed positions, got "
+      "others");
   for (int64_t group = 0; group < groups(); ++group) {
     const int64_t end = chain.held(group).end.get();
     ensure(

@@ -32,7 +32,10 @@ namespace holdfast {
 
 /// Tokens of one step, out of the open columns [B, columns].
 struct PaddedPiece {
-  std::vector<RowAppend> appends; // rows that have tokens, in order
+  /// Rows that have tokens, in order. Whoever feeds bidirectional spans adds
+  /// them, opens columns that hold each whole, and limits a piece to what cuts
+  /// none.
+  std::vector<RowAppend> appends;
   /// [T]: of each token in the order of the step, its place in the flattened
   /// [B, columns].
   std::vector<int32_t> places;
