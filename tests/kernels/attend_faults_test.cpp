@@ -66,7 +66,7 @@ TEST(AttendFaults, MasksHaveTheColumnsOfTheKeysTheyMeet) {
     const Visibility sees{below(4) == 0 ? 0 : 1 + below(300), below(200)};
     const int64_t position = below(900);
     const VisibleBlocks blocks =
-        visible_blocks(sees, causal(position), causal(position));
+        visible_blocks(sees, RowSpan(), position, position);
     for (int64_t b = 0; b < 16; ++b) {
       const uint64_t mask = visible_keys(sees, causal(position), b);
       EXPECT_EQ(mask != 0, blocks.has(b));
@@ -90,8 +90,7 @@ TEST(AttendFaults, BlocksOfAChunkCoverEachOfItsQueries) {
     const Visibility sees{below(300), below(200)};
     const int64_t first = below(700);
     const int64_t last = first + below(200);
-    const VisibleBlocks blocks =
-        visible_blocks(sees, causal(first), causal(last));
+    const VisibleBlocks blocks = visible_blocks(sees, RowSpan(), first, last);
     for (int64_t b = 0; b < 16; ++b) {
       bool seen = false;
       for (int64_t p = first; p <= last; ++p) {

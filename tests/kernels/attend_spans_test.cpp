@@ -192,8 +192,7 @@ TEST(AttendSpans, MaskTheKeysOfTheirBlocks) {
         {{Position(begin + 30), Position(begin + 31 + below(350))}}};
     const int64_t first = begin + below(300);
     const int64_t last = first + below(90);
-    const VisibleBlocks blocks = visible_blocks(
-        sees, sight_at(sees, row, first), sight_at(sees, row, last));
+    const VisibleBlocks blocks = visible_blocks(sees, row, first, last);
     std::vector<bool> has(16);
     for (int64_t p = first; p <= last; ++p) {
       const BidirectionalSpan& span = row.bidirectional[0];

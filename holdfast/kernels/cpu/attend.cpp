@@ -62,10 +62,8 @@ void check_row(
     }
     free = span.end;
   }
-  const VisibleBlocks seen = visible_blocks(
-      visibility,
-      sight_at(visibility, row, row.start),
-      sight_at(visibility, row, end - 1));
+  const VisibleBlocks seen =
+      visible_blocks(visibility, row, row.start, end - 1);
   const auto images = static_cast<int64_t>(blocks.images.size());
   for (int64_t b = 0; b < seen.end; ++b) {
     if (seen.has(b) && (b >= images || blocks.images[b] == nullptr)) {

@@ -38,11 +38,11 @@ int64_t unit_rows(
 AttendUnit
 make_unit(const AttentionSpec& spec, const RowSpan& row, AttendUnit unit) {
   const int64_t heads = spec.query_heads / spec.kv_heads;
-  const auto sight = [&](int64_t query) {
-    return sight_at(spec.visibility, row, row.start + query / heads);
-  };
   unit.blocks = visible_blocks(
-      spec.visibility, sight(unit.first), sight(unit.first + unit.rows - 1));
+      spec.visibility,
+      row,
+      row.start + unit.first / heads,
+      row.start + (unit.first + unit.rows - 1) / heads);
   unit.split_begin = unit.blocks.begin / kSplitBlocks;
   unit.split_end = ceil_div(unit.blocks.end, kSplitBlocks);
   unit.sink_splits = std::min(

@@ -49,8 +49,9 @@ visible_keys(const Visibility& visibility, const Sight& query, int64_t block) {
   return known & (window | lowest_bits(visibility.sinks - base));
 }
 
-/// The blocks that queries from `first` to `last` may see: sink blocks
-/// [0, sink_blocks) and blocks [begin, end), the former below the latter.
+/// The blocks that a row's queries at positions [first, last] may see: sink
+/// blocks /// [0, sink_blocks) and blocks [begin, end), the former below the
+/// latter.
 struct VisibleBlocks {
   int64_t sink_blocks = 0;
   int64_t begin = 0;
@@ -64,19 +65,19 @@ struct VisibleBlocks {
   }
 };
 
-constexpr VisibleBlocks visible_blocks(
+inline VisibleBlocks visible_blocks(
     const Visibility& visibility,
-    const Sight& first,
-    const Sight& last) {
-  if (visibility.window == 0) {
-    return {.end = ceil_div(last.end, kBlockTokens)};
+    const RowSpan& row,
+    int64_t first,
+    int64_t last) {
+  VisibleBlocks blocks;
+  int64_t end = sight_at(visibility, row, last).end;
+  if (visibility.window > 0) {
+    end = std::min(end, std::max(last + visibility.window, visibility.sinks));
   }
-  const int64_t near = last.position + visibility.window;
-  VisibleBlocks blocks{
-      .end = ceil_div(
-          std::min(last.end, std::max(near, visibility.sinks)), kBlockTokens)};
-  if (first.position >= visibility.window) {
-    blocks.begin = (first.position + 1 - visibility.window) / kBlockTokens;
+  blocks.end = ceil_div(end, kBlockTokens);
+  if (visibility.window > 0 && first >= visibility.window) {
+    blocks.begin = (first + 1 - visibility.window) / kBlockTokens;
     const int64_t sinks = ceil_div(visibility.sinks, kBlockTokens);
     blocks.sink_blocks = std::min(sinks, blocks.begin);
   }
