@@ -124,7 +124,9 @@ const KvChoice& KvPolicy::of(int64_t layer, std::string_view group) const {
 Status KvPolicy::fits(std::span<const KvLayer> model) const {
   std::set<std::string, std::less<>> known;
   for (const KvLayer& layer : model) {
-    known.insert(layer.group);
+    if (layer.key_dim > 0) {
+      known.insert(layer.group);
+    }
   }
   for (const auto& [group, choice] : groups) {
     if (!known.contains(group)) {
@@ -144,6 +146,12 @@ Status KvPolicy::fits(std::span<const KvLayer> model) const {
           ErrorCode::kInvalidArgument,
           "[kv] expected a layer below " + std::to_string(model.size()) +
               ", got " + std::to_string(layer));
+    }
+    if (model[layer].key_dim == 0) {
+      return Status(
+          ErrorCode::kInvalidArgument,
+          "[kv] expected a layer that stores keys and values of its own, got " +
+              std::to_string(layer));
     }
   }
   for (int64_t i = 0; i < std::ssize(model); ++i) {

@@ -54,7 +54,16 @@ void check_row(
     refuse("rows of 1 token or more at positions from 0 on", "another");
   }
   const int64_t end = row.start + row.count;
-  const VisibleBlocks seen = visible_blocks(visibility, row.start, end - 1);
+  Position free(row.start);
+  for (const BidirectionalSpan& span : row.bidirectional) {
+    if (span.begin < free || span.end <= span.begin ||
+        span.end > Position(end)) {
+      refuse("bidirectional spans whole and in order in their row", "another");
+    }
+    free = span.end;
+  }
+  const VisibleBlocks seen =
+      visible_blocks(visibility, row, row.start, end - 1);
   const auto images = static_cast<int64_t>(blocks.images.size());
   for (int64_t b = 0; b < seen.end; ++b) {
     if (seen.has(b) && (b >= images || blocks.images[b] == nullptr)) {

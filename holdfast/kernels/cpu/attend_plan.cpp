@@ -40,6 +40,7 @@ make_unit(const AttentionSpec& spec, const RowSpan& row, AttendUnit unit) {
   const int64_t heads = spec.query_heads / spec.kv_heads;
   unit.blocks = visible_blocks(
       spec.visibility,
+      row,
       row.start + unit.first / heads,
       row.start + (unit.first + unit.rows - 1) / heads);
   unit.split_begin = unit.blocks.begin / kSplitBlocks;

@@ -200,10 +200,9 @@ void AttendWorker::view_visible(
     const int64_t token = (unit.first + r) / context.heads;
     const int64_t next =
         std::min(unit.rows, (token + 1) * context.heads - unit.first);
-    std::fill(
-        visible + r,
-        visible + next,
-        visible_keys(job.spec->visibility, row.start + token, block));
+    const Visibility& sees = job.spec->visibility;
+    const Sight sight = sight_at(sees, row, row.start + token);
+    std::fill(visible + r, visible + next, visible_keys(sees, sight, block));
     r = next;
   }
   std::fill(
