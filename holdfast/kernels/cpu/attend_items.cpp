@@ -185,7 +185,7 @@ FetchList
 AttendItems::to_fetch(const AttendItem& item, int64_t index, int64_t i) const {
   FetchList list;
   const AttendUnit& unit = plan_.units[item.unit];
-  if (unit.rows > kGroupRows) {
+  if (unit.rows > kGroupRows && !plan_.shared(item.unit)) {
     return list; // products outweigh the loads, and the processor fetches
   }
   const int64_t first = std::max<int64_t>(item.first, 0);
