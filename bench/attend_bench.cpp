@@ -278,7 +278,7 @@ void shared_arguments(benchmark::internal::Benchmark* bench) {
   bench->ArgNames(
       {"pair", "prefix", "q_heads", "kv_heads", "dim", "rows", "threads"});
   for (const int64_t threads : {1, 2}) {
-    for (const int64_t pair : {kBf16, kQ8, kQ4, kT4, kT3}) {
+    for (const int64_t pair : {kBf16, kQ4, kT4}) {
       bench->Args({pair, 4096, 4, 1, 256, 8, threads}); // the demo model's
       bench->Args({pair, 4096, 8, 1, 128, 8, threads});
       bench->Args({pair, 4096, 8, 4, 128, 8, threads});

@@ -37,7 +37,11 @@ struct AttendBatch {
 /// Rows of one layer, their blocks in random order in memory.
 class AttendRows {
  public:
-  AttendRows(const AttendShape& shape, const AttendBatch& batch)
+  /// With the content of `like`, where there is such a batch already.
+  AttendRows(
+      const AttendShape& shape,
+      const AttendBatch& batch,
+      const AttendRows* like = nullptr)
       : shape_(shape), layout_(planes(shape)), blocks_(batch.rows) {
     spec_ = {
         .query_heads = shape.query_heads,
@@ -52,7 +56,9 @@ class AttendRows {
     const int64_t count = batch.shared + batch.rows * own;
     const int64_t size = layout_.bytes().get();
     memory_ = allocate_pages(count * size);
-    const std::vector<std::byte> patterns = make_patterns();
+    patterns_ = like != nullptr
+        ? like->patterns_
+        : std::make_shared<std::vector<std::byte>>(make_patterns());
     std::vector<int64_t> order(count);
     std::iota(order.begin(), order.end(), int64_t{0});
     std::shuffle(order.begin(), order.end(), std::mt19937(2));
@@ -60,7 +66,7 @@ class AttendRows {
       images_.push_back(memory_.get() + order[i] * size);
       std::memcpy(
           images_[i],
-          patterns.data() + i % kPatterns * size,
+          patterns_->data() + i % kPatterns * size,
           static_cast<size_t>(size));
     }
     for (int64_t r = 0; r < batch.rows; ++r) {
@@ -159,6 +165,7 @@ class AttendRows {
   ImageLayout layout_;
   AttentionSpec spec_;
   std::shared_ptr<std::byte> memory_;
+  std::shared_ptr<const std::vector<std::byte>> patterns_;
   std::vector<std::byte*> images_;
   std::vector<RowBlocks> blocks_;
   std::vector<float> q_, k_, v_, out_;
@@ -172,7 +179,8 @@ class AttendCopies {
     constexpr int64_t kTurn = int64_t{24} << 20;
     int64_t bytes = 0;
     do {
-      copies_.push_back(std::make_unique<AttendRows>(shape, batch));
+      copies_.push_back(std::make_unique<AttendRows>(
+          shape, batch, copies_.empty() ? nullptr : copies_[0].get()));
       bytes_ = static_cast<int64_t>(copies_[0]->images().size()) *
           copies_[0]->image_bytes();
       bytes += bytes_;
