@@ -155,5 +155,29 @@ TEST(DemoModel, GivesTheSameBitsBesideNeighboursThatComeAndGo) {
   expect_same_bits(kept);
 }
 
+// Three forks of the first 520 tokens decode side by side; one goes on as the
+// row alone does, and all read the same blocks.
+TEST(DemoModel, GivesTheSameBitsInForksThatShareTheirPrefix) {
+  constexpr int64_t kPrefix = 520;
+  const LoadedModel& loaded = demo(2);
+  const auto state = make_state(loaded, {});
+  const auto tokens = random_tokens(kTokens, 1);
+  const RowId row = state->add_row();
+  Logits kept;
+  feed(loaded, *state, {{row, kPrefix}}, {}, tokens, 0, kept);
+  const RowId forks[] = {state->fork_row(row), state->fork_row(row)};
+  for (int64_t done = kPrefix; done < kTokens; ++done) {
+    feed(
+        loaded,
+        *state,
+        {{forks[0], 1}, {forks[1], 2}, {row, 1}},
+        random_tokens(3, static_cast<uint64_t>(done)),
+        tokens,
+        done,
+        kept);
+  }
+  expect_same_bits(kept);
+}
+
 } // namespace
 } // namespace holdfast

@@ -16,8 +16,8 @@ namespace holdfast::cpu {
 
 namespace {
 
-// Below this a call is over before a second thread has woken.
-constexpr int64_t kSmallCost = 3; // in AttendPlan's units
+// Below this a round is over before a second thread has woken.
+constexpr int64_t kSmallCost = 3; // in AttendItem's units
 
 void refuse(const std::string& expected, const std::string& got) {
   throw Error(
@@ -142,15 +142,18 @@ void append_and_attend(
   const AttendTeam team{
       .threads = executor.threads(),
       .head_bytes = context.keys.bytes + context.values.bytes};
-  const AttendPlan plan = plan_attend(*job.spec, job.rows, team);
+  const AttendPlan plan = plan_attend(job, team);
   AttendItems items(context, plan, team.threads);
-  const auto count = static_cast<int64_t>(plan.items.size());
-  if (plan.cost > kSmallCost) {
-    executor.for_each(count, [&](int64_t i, int) { items.run(i); });
-    return;
-  }
-  for (int64_t i = 0; i < count; ++i) {
-    items.run(i);
+  for (const AttendRound& round : plan.rounds) {
+    if (round.cost > kSmallCost) {
+      executor.for_each(round.end - round.begin, [&](int64_t i, int) {
+        items.run(round.begin + i);
+      });
+      continue;
+    }
+    for (int64_t i = round.begin; i < round.end; ++i) {
+      items.run(i);
+    }
   }
 }
 

@@ -50,7 +50,7 @@ visible_keys(const Visibility& visibility, const Sight& query, int64_t block) {
 }
 
 /// The blocks that a row's queries at positions [first, last] may see: sink
-/// blocks /// [0, sink_blocks) and blocks [begin, end), the former below the
+/// blocks [0, sink_blocks) and blocks [begin, end), the former below the
 /// latter.
 struct VisibleBlocks {
   int64_t sink_blocks = 0;
