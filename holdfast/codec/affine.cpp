@@ -9,6 +9,7 @@
 #include "holdfast/codec/code_plane.h"
 #include "holdfast/codec/rotation_layout.h"
 #include "holdfast/codec/slot_check.h"
+#include "holdfast/codec/vector_loops.h"
 
 namespace holdfast {
 
@@ -52,8 +53,9 @@ std::string AffineCodec::name() const {
 }
 
 std::string AffineCodec::id() const {
+  const bool f16 = affine_scale_format(bits_) == DenseFormat::kF16;
   return std::string("affine.").append(std::to_string(bits_)) + ".g" +
-      std::to_string(group_) + ".bf16.1";
+      std::to_string(group_) + (f16 ? ".f16.1" : ".bf16.1");
 }
 
 Status AffineCodec::supports(ChannelRole, int64_t head_dim) const {
@@ -84,21 +86,32 @@ void AffineCodec::encode(
     int64_t slot,
     std::span<std::byte* const> planes) const {
   const auto dim = static_cast<int64_t>(vector.size());
+  encode_run(role, {vector.data(), dim, 1, dim}, slot, planes);
+}
+
+void AffineCodec::encode_run(
+    ChannelRole role,
+    const VectorRun& vectors,
+    int64_t slot,
+    std::span<std::byte* const> planes) const {
+  const int64_t dim = vectors.dim;
   expect_slot(
       "AffineCodec.encode",
       supports(role, dim),
-      {slot, planes.size()},
+      {slot, planes.size(), vectors.count},
       kAffinePlanes);
-  std::array<uint8_t, kAffineMaxDim> buffer;
-  const std::span<uint8_t> codes(buffer.data(), vector.size());
-  for (int64_t d = 0; d < dim; d += group_) {
-    const AffineScale scale = affine_encode(
-        bits_, vector.subspan(d, group_), codes.subspan(d, group_));
-    const int64_t at = 2 * affine_scale_index(group_, slot, d);
-    std::memcpy(planes[kAffineScales] + at, &scale.scale, 2);
-    std::memcpy(planes[kAffineBiases] + at, &scale.bias, 2);
-  }
-  put_codes({role, bits_, slot}, codes, planes[kAffineCodes]);
+  const VectorLoops& loops = vector_loops();
+  const auto encode = [&](int64_t i, uint8_t* codes) {
+    AffineScale scales[kAffineMaxDim / 32];
+    loops.affine_encode({bits_, group_, vectors.vector(i), dim}, scales, codes);
+    for (int64_t g = 0; g < dim / group_; ++g) {
+      const int64_t at = 2 * affine_scale_index(group_, slot + i, g * group_);
+      std::memcpy(planes[kAffineScales] + at, &scales[g].scale, 2);
+      std::memcpy(planes[kAffineBiases] + at, &scales[g].bias, 2);
+    }
+  };
+  encode_codes(
+      {role, bits_, slot}, vectors.count, dim, planes[kAffineCodes], encode);
 }
 
 void AffineCodec::decode(
@@ -120,8 +133,9 @@ void AffineCodec::decode(
     const int64_t at = 2 * affine_scale_index(group_, slot, d);
     std::memcpy(&scale.scale, planes[kAffineScales] + at, 2);
     std::memcpy(&scale.bias, planes[kAffineBiases] + at, 2);
+    const AffineLine line = affine_line(bits_, scale);
     for (int64_t i = d; i < d + group_; ++i) {
-      vector[i] = affine_decode(codes[i], scale);
+      vector[i] = affine_decode(codes[i], line);
     }
   }
 }

@@ -6,6 +6,7 @@
 
 #include "holdfast/base/bits.h"
 #include "holdfast/codec/slot_check.h"
+#include "holdfast/codec/vector_loops.h"
 
 namespace holdfast {
 
@@ -97,19 +98,32 @@ void DenseCodec::decode(
     std::span<const std::byte* const> planes,
     int64_t slot,
     std::span<float> vector) const {
-  const auto dim = static_cast<int64_t>(vector.size());
-  expect_slot(
-      "DenseCodec.decode", supports(role, dim), {slot, planes.size()}, 1);
+  decode_run(role, planes, slot, std::ssize(vector), vector);
+}
+
+void DenseCodec::decode_run(
+    ChannelRole role,
+    std::span<const std::byte* const> planes,
+    int64_t slot,
+    int64_t dim,
+    std::span<float> vectors) const {
+  const Status supported = supports(role, dim);
+  const int64_t count = supported.ok() ? std::ssize(vectors) / dim : 0;
+  expect_slot("DenseCodec.decode", supported, {slot, planes.size(), count}, 1);
   if (format_ == DenseFormat::kBf16) {
-    for_bf16(role, dim, slot, [&](int64_t index, int64_t d) {
-      uint16_t bits;
-      std::memcpy(&bits, planes[0] + index * 2, 2);
-      vector[d] = bf16_to_f32(bits);
-    });
+    const VectorLoops& loops = vector_loops();
+    const auto& read = role == ChannelRole::kKeys ? loops.read_bf16_keys
+                                                  : loops.read_bf16_values;
+    read(
+        {slot, count, dim},
+        reinterpret_cast<const uint16_t*>(planes[0]),
+        vectors.data());
     return;
   }
-  for (int64_t d = 0; d < dim; ++d) {
-    vector[d] = load(planes[0], index(role, dim, slot, d));
+  for (int64_t i = 0; i < count; ++i) {
+    for (int64_t d = 0; d < dim; ++d) {
+      vectors[i * dim + d] = load(planes[0], index(role, dim, slot + i, d));
+    }
   }
 }
 
