@@ -100,18 +100,22 @@ void AffineCodec::encode_run(
       supports(role, dim),
       {slot, planes.size(), vectors.count},
       kAffinePlanes);
-  const VectorLoops& loops = vector_loops();
-  const auto encode = [&](int64_t i, uint8_t* codes) {
-    AffineScale scales[kAffineMaxDim / 32];
-    loops.affine_encode({bits_, group_, vectors.vector(i), dim}, scales, codes);
-    for (int64_t g = 0; g < dim / group_; ++g) {
-      const int64_t at = 2 * affine_scale_index(group_, slot + i, g * group_);
-      std::memcpy(planes[kAffineScales] + at, &scales[g].scale, 2);
-      std::memcpy(planes[kAffineBiases] + at, &scales[g].bias, 2);
+  const auto put = [&](AffinePlane plane, int64_t t, int64_t d, uint16_t x) {
+    std::memcpy(planes[plane] + 2 * affine_scale_index(group_, t, d), &x, 2);
+  };
+  const auto encode = [&](int64_t first, const CodedVectors& part) {
+    AffineScale scales[kVectorsAtOnce * kAffineMostGroups];
+    vector_loops().affine_encode({bits_, group_}, part, scales);
+    const AffineScale* next = scales;
+    for (int64_t t = slot + first; t < slot + first + part.count; ++t) {
+      for (int64_t d = 0; d < dim; d += group_) {
+        put(kAffineScales, t, d, next->scale);
+        put(kAffineBiases, t, d, next->bias);
+        ++next;
+      }
     }
   };
-  encode_codes(
-      {role, bits_, slot}, vectors.count, dim, planes[kAffineCodes], encode);
+  encode_codes({role, bits_, slot}, vectors, planes[kAffineCodes], encode);
 }
 
 void AffineCodec::decode(

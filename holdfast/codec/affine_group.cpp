@@ -34,7 +34,12 @@ AffineScale affine_encode(
       "codes, got others");
   AffineScale scale;
   vector_loops().affine_encode(
-      {bits, count, group.data(), count}, &scale, codes.data());
+      {bits, count},
+      {.vectors = group.data(),
+       .count = 1,
+       .dim = count,
+       .codes = codes.data()},
+      &scale);
   return scale;
 }
 

@@ -17,6 +17,7 @@
 namespace holdfast {
 
 inline constexpr int64_t kAffineMaxDim = 512;
+inline constexpr int64_t kAffineMostGroups = kAffineMaxDim / 32;
 
 /// Planes of a channel, in order.
 enum AffinePlane { kAffineCodes, kAffineScales, kAffineBiases, kAffinePlanes };

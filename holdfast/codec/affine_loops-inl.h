@@ -83,14 +83,17 @@ inline AffineLine affine_encode_group(
 }
 
 inline void affine_encode_loop(
-    const AffineVector& vector,
-    AffineScale* scales,
-    uint8_t* codes) {
-  const int64_t group = vector.group;
-  for (int64_t g = 0; g < vector.dim / group; ++g) {
-    const AffineLine line = affine_encode_group(
-        vector.bits, vector.vector + g * group, group, codes + g * group);
-    scales[g] = affine_scale(vector.bits, line);
+    const AffineWidths& widths,
+    const CodedVectors& vectors,
+    AffineScale* scales) {
+  const auto [bits, group] = widths;
+  for (int64_t i = 0; i < vectors.count; ++i) {
+    for (int64_t d = 0; d < vectors.dim; d += group) {
+      *scales++ = affine_scale(
+          bits,
+          affine_encode_group(
+              bits, vectors.vector(i) + d, group, vectors.codes_of(i) + d));
+    }
   }
 }
 

@@ -6,12 +6,14 @@
 
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <span>
 
 #include "holdfast/codec/codec.h"
+#include "holdfast/codec/vector_loops.h"
 
 namespace holdfast {
 
@@ -30,6 +32,7 @@ struct CodeTokens {
   int64_t head_dim; // a multiple of 16
   const uint8_t* codes;
 };
+inline constexpr int64_t kCodeMostElements = 512;
 void put_codes(
     const CodeSlot& first,
     const CodeTokens& tokens,
@@ -44,33 +47,31 @@ int64_t code_row(ChannelRole role, int64_t head_dim);
 /// Bytes of the plane.
 int64_t code_bytes(ChannelRole role, int bits, int64_t head_dim);
 
-/// Tokens whose codes are made before they are put: those of a tile of keys.
-inline constexpr int64_t kCodeTokensAtOnce = 16;
-inline constexpr int64_t kCodeMostElements = 512;
-
-/// Puts the codes of `count` tokens from `first` on, which encode(i, codes
-/// [head_dim]) makes for the i-th of them.
+/// Puts the codes of vectors into `first` and the slots after it, as many at a
+/// time as share a tile of keys: encode(i, part) makes those of the i-th and
+/// the vectors after it.
 template <class Encode>
 void encode_codes(
     const CodeSlot& first,
-    int64_t count,
-    int64_t head_dim,
+    const VectorRun& vectors,
     std::byte* plane,
     const Encode& encode) {
-  uint8_t codes[kCodeTokensAtOnce * kCodeMostElements];
-  const int64_t row = code_row(first.role, head_dim);
-  for (int64_t i = 0; i < count;) {
+  uint8_t codes[kVectorsAtOnce * kCodeMostElements];
+  const int64_t dim = vectors.dim;
+  const int64_t row = code_row(first.role, dim);
+  for (int64_t i = 0; i < vectors.count;) {
     const int64_t slot = first.slot + i;
-    // Up to the end of a tile's tokens.
-    const int64_t room = kCodeTokensAtOnce - slot % kCodeTokensAtOnce;
-    const int64_t tokens = room < count - i ? room : count - i;
-    for (int64_t t = 0; t < tokens; ++t) {
-      uint8_t* to = codes + t * row;
-      encode(i + t, to);
-      std::memset(to + head_dim, 0, static_cast<size_t>(row - head_dim));
+    const int64_t room = kVectorsAtOnce - slot % kVectorsAtOnce;
+    const int64_t count = std::min(room, vectors.count - i);
+    encode(
+        i,
+        CodedVectors{
+            vectors.vector(i), vectors.stride, count, dim, codes, row});
+    for (int64_t t = 0; row > dim && t < count; ++t) {
+      std::memset(codes + t * row + dim, 0, static_cast<size_t>(row - dim));
     }
-    put_codes({first.role, first.bits, slot}, {tokens, head_dim, codes}, plane);
-    i += tokens;
+    put_codes({first.role, first.bits, slot}, {count, dim, codes}, plane);
+    i += count;
   }
 }
 

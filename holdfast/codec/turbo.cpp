@@ -75,13 +75,15 @@ void TurboCodec::encode_run(
       supports(role, dim),
       {slot, planes.size(), vectors.count},
       kTurboPlanes);
-  const VectorLoops& loops = vector_loops();
-  const auto encode = [&](int64_t i, uint8_t* codes) {
-    const float norm = loops.turbo_encode(bits_, vectors.vector(i), dim, codes);
-    std::memcpy(planes[kTurboNorms] + 4 * turbo_norm_index(slot + i), &norm, 4);
+  const auto encode = [&](int64_t first, const CodedVectors& part) {
+    float norms[kVectorsAtOnce];
+    vector_loops().turbo_encode(bits_, part, norms);
+    std::memcpy(
+        planes[kTurboNorms] + 4 * turbo_norm_index(slot + first),
+        norms,
+        static_cast<size_t>(4 * part.count));
   };
-  encode_codes(
-      {role, bits_, slot}, vectors.count, dim, planes[kTurboCodes], encode);
+  encode_codes({role, bits_, slot}, vectors, planes[kTurboCodes], encode);
 }
 
 void TurboCodec::decode(

@@ -1,6 +1,6 @@
 // Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
 //
-// turbo_encode() of turbo_vector.h: the numbers of turbo_loops-inl.h in the
+// turbo_encode() of vector_loops.h: the numbers of turbo_loops-inl.h in the
 // same order, four steps at once. Include it in vector_loops_avx512.cpp alone.
 
 #pragma once
@@ -9,6 +9,7 @@
 #include "holdfast/codec/turbo_books.h"
 #include "holdfast/codec/turbo_layout.h"
 #include "holdfast/codec/turbo_steps.h"
+#include "holdfast/codec/vector_loops.h"
 
 namespace holdfast {
 namespace {
@@ -127,21 +128,23 @@ inline void put_levels(
   }
 }
 
+/// Sums over a vector, one lane a trial.
+struct Trials {
+  __m128 products; // of sizes and levels
+  __m128 lengths; // of squared levels: integers below 2^24, exact
+};
+
+/// steps: twice what an element is multiplied by to be compared with levels.
 template <int bits>
-inline float encode_by_book(
+inline Trials try_steps(
+    const Ladder<bits>& ladder,
     const float* rotated,
     int64_t dim,
-    float squares,
-    uint8_t* codes) {
-  const Ladder<bits> ladder;
-  const float rms = __builtin_sqrtf(squares / static_cast<float>(dim));
-  const float unit = kTurboBooks[bits - 2].scale / rms;
-  float steps[kTrials]; // twice
+    const float (&steps)[kTrials]) {
   __m512 product[kTrials];
   __m512 length[kTrials];
 #pragma GCC unroll 4
   for (int i = 0; i < kTrials; ++i) {
-    steps[i] = 2.0f * (unit * kTurboSteps[i]);
     product[i] = length[i] = _mm512_setzero_ps();
   }
   for (int64_t d = 0; d < dim; d += kLanes) {
@@ -151,21 +154,63 @@ inline float encode_by_book(
       const __m512 twice = _mm512_mul_ps(size, _mm512_set1_ps(steps[i]));
       const __m512 level = ladder.level(ladder.index(twice));
       product[i] = _mm512_add_ps(product[i], _mm512_mul_ps(size, level));
-      length[i] = _mm512_fmadd_ps(level, level, length[i]); // exact
+      length[i] = _mm512_fmadd_ps(level, level, length[i]);
     }
   }
-  const __m128 products = sums_of_lanes(product);
+  return {sums_of_lanes(product), sums_of_lanes(length)};
+}
+
+/// The first of the best trials.
+inline int best_of(const Trials& trials) {
   const __m128 quality =
-      _mm_mul_ps(_mm_div_ps(products, sums_of_lanes(length)), products);
+      _mm_mul_ps(_mm_div_ps(trials.products, trials.lengths), trials.products);
   __m128 best = _mm_max_ps(quality, _mm_movehl_ps(quality, quality));
   best = _mm_max_ss(best, _mm_movehdup_ps(best));
-  const auto equal = static_cast<unsigned>(
-      _mm_movemask_ps(_mm_cmpeq_ps(quality, _mm_broadcastss_ps(best))));
-  const int first = __builtin_ctz(equal);
-  put_levels(ladder, rotated, dim, steps[first], codes);
-  float each[kTrials];
-  _mm_storeu_ps(each, products);
-  return each[first];
+  const int equal =
+      _mm_movemask_ps(_mm_cmpeq_ps(quality, _mm_broadcastss_ps(best)));
+  return __builtin_ctz(static_cast<unsigned>(equal));
+}
+
+/// Vectors on their way: what one waits for, the others fill.
+struct TurboBatch {
+  alignas(64) float rotated[kVectorsAtOnce * kTurboMaxDim]; // [vectors][dim]
+  alignas(64) float squares[kVectorsAtOnce];
+  alignas(64) float products[kVectorsAtOnce];
+};
+
+template <int bits>
+inline void encode_by_book(const CodedVectors& vectors, TurboBatch& batch) {
+  const Ladder<bits> ladder;
+  const auto dim = static_cast<float>(vectors.dim);
+  const __m512 rms = _mm512_sqrt_ps(
+      _mm512_div_ps(_mm512_load_ps(batch.squares), _mm512_set1_ps(dim)));
+  const __m512 unit =
+      _mm512_div_ps(_mm512_set1_ps(kTurboBooks[bits - 2].scale), rms);
+  alignas(64) float steps[kTrials][kVectorsAtOnce];
+  for (int i = 0; i < kTrials; ++i) {
+    const __m512 step = _mm512_mul_ps(unit, _mm512_set1_ps(kTurboSteps[i]));
+    _mm512_store_ps(steps[i], _mm512_mul_ps(_mm512_set1_ps(2.0f), step));
+  }
+  float best[kVectorsAtOnce];
+  for (int64_t v = 0; v < vectors.count; ++v) {
+    const float own[kTrials] = {
+        steps[0][v], steps[1][v], steps[2][v], steps[3][v]};
+    const Trials trials =
+        try_steps(ladder, batch.rotated + v * vectors.dim, vectors.dim, own);
+    const int first = best_of(trials);
+    float products[kTrials];
+    _mm_storeu_ps(products, trials.products);
+    best[v] = steps[first][v];
+    batch.products[v] = products[first];
+  }
+  for (int64_t v = 0; v < vectors.count; ++v) {
+    put_levels(
+        ladder,
+        batch.rotated + v * vectors.dim,
+        vectors.dim,
+        best[v],
+        vectors.codes_of(v));
+  }
 }
 
 inline float encode_uniform(const float* rotated, int64_t dim, uint8_t* codes) {
@@ -201,24 +246,75 @@ inline bool round_vector(const float* vector, int64_t dim, float* rounded) {
   return _mm512_cmpge_epu32_mask(bad, _mm512_set1_epi32(0x7f7f8000)) == 0;
 }
 
-inline float
-turbo_encode_loop(int bits, const float* vector, int64_t dim, uint8_t* codes) {
-  alignas(64) float rotated[kTurboMaxDim];
-  const bool rounded = round_vector(vector, dim, rotated);
-  rotate_loop(rotated, dim);
-  const float squares = sum_of_squares(rotated, dim);
-  const bool finite = rounded && squares < __builtin_inff();
-  if (!finite || squares < kTurboSmallest) {
-    const int zero = bits == 8 ? -kTurboUniformZero : 1 << (bits - 1);
-    __builtin_memset(codes, zero, static_cast<size_t>(dim));
-    return finite ? 0.0f : std::bit_cast<float>(0x7fc00000u);
+inline void
+encode_batch(int bits, const CodedVectors& vectors, TurboBatch& batch) {
+  switch (bits) {
+    case 2:
+      return encode_by_book<2>(vectors, batch);
+    case 3:
+      return encode_by_book<3>(vectors, batch);
+    case 4:
+      return encode_by_book<4>(vectors, batch);
+    case 5:
+      return encode_by_book<5>(vectors, batch);
+    default:
+      for (int64_t v = 0; v < vectors.count; ++v) {
+        batch.products[v] = encode_uniform(
+            batch.rotated + v * vectors.dim, vectors.dim, vectors.codes_of(v));
+      }
   }
-  const float product = bits == 8 ? encode_uniform(rotated, dim, codes)
-      : bits == 2 ? encode_by_book<2>(rotated, dim, squares, codes)
-      : bits == 3 ? encode_by_book<3>(rotated, dim, squares, codes)
-      : bits == 4 ? encode_by_book<4>(rotated, dim, squares, codes)
-                  : encode_by_book<5>(rotated, dim, squares, codes);
-  return squares / product;
+}
+
+/// The vectors rotated, and their sums of squares; which ones are finite, and
+/// of these which are not stored as zero. The others become vectors of ones.
+struct Rotated {
+  uint32_t finite = 0; // a bit a vector
+  uint32_t large = 0;
+};
+inline Rotated rotate_batch(const CodedVectors& vectors, TurboBatch& batch) {
+  Rotated result;
+  const int64_t dim = vectors.dim;
+  for (int64_t v = 0; v < vectors.count; ++v) {
+    float* rotated = batch.rotated + v * dim;
+    const bool rounded = round_vector(vectors.vector(v), dim, rotated);
+    rotate_loop(rotated, dim);
+    batch.squares[v] = sum_of_squares(rotated, dim);
+    const bool finite = rounded && batch.squares[v] < __builtin_inff();
+    const bool large = finite && batch.squares[v] >= kTurboSmallest;
+    result.finite |= (finite ? 1u : 0u) << v;
+    result.large |= (large ? 1u : 0u) << v;
+    if (!large) [[unlikely]] {
+      for (int64_t d = 0; d < dim; ++d) {
+        rotated[d] = 1.0f;
+      }
+      batch.squares[v] = static_cast<float>(dim);
+    }
+  }
+  return result;
+}
+
+inline void
+turbo_encode_loop(int bits, const CodedVectors& vectors, float* norms) {
+  TurboBatch batch;
+  for (int64_t v = 0; v < kVectorsAtOnce; ++v) {
+    batch.squares[v] = batch.products[v] = 1.0f;
+  }
+  const Rotated rotated = rotate_batch(vectors, batch);
+  encode_batch(bits, vectors, batch);
+  _mm512_mask_storeu_ps(
+      norms,
+      static_cast<__mmask16>((1u << vectors.count) - 1),
+      _mm512_div_ps(
+          _mm512_load_ps(batch.squares), _mm512_load_ps(batch.products)));
+  for (int64_t v = 0; v < vectors.count; ++v) {
+    if ((rotated.large >> v & 1u) == 0) [[unlikely]] {
+      const int zero = bits == 8 ? -kTurboUniformZero : 1 << (bits - 1);
+      __builtin_memset(
+          vectors.codes_of(v), zero, static_cast<size_t>(vectors.dim));
+      const bool finite = (rotated.finite >> v & 1u) != 0;
+      norms[v] = finite ? 0.0f : std::bit_cast<float>(0x7fc00000u);
+    }
+  }
 }
 
 } // namespace

@@ -9,6 +9,7 @@
 #include "holdfast/codec/turbo_books.h"
 #include "holdfast/codec/turbo_layout.h"
 #include "holdfast/codec/turbo_steps.h"
+#include "holdfast/codec/vector_loops.h"
 
 namespace holdfast {
 namespace {
@@ -173,8 +174,11 @@ inline float encode_uniform(const float* rotated, int64_t dim, uint8_t* codes) {
   return dot(rotated, levels, dim);
 }
 
-inline float
-turbo_encode_loop(int bits, const float* vector, int64_t dim, uint8_t* codes) {
+inline float turbo_encode_vector(
+    int bits,
+    const float* vector,
+    int64_t dim,
+    uint8_t* codes) {
   float rotated[kTurboMaxDim];
   const bool rounded = round_to_bf16(vector, dim, rotated);
   rotate_loop(rotated, dim);
@@ -196,6 +200,14 @@ turbo_encode_loop(int bits, const float* vector, int64_t dim, uint8_t* codes) {
   // With this norm the stored vector's product with the true one is the true
   // one's square: rounding to levels shrinks no score and no value on average.
   return squares / product;
+}
+
+inline void
+turbo_encode_loop(int bits, const CodedVectors& vectors, float* norms) {
+  for (int64_t i = 0; i < vectors.count; ++i) {
+    norms[i] = turbo_encode_vector(
+        bits, vectors.vector(i), vectors.dim, vectors.codes_of(i));
+  }
 }
 
 } // namespace

@@ -12,12 +12,29 @@
 
 namespace holdfast {
 
-/// A vector of `dim` elements, of which each `group` share a scale.
-struct AffineVector {
+/// Vectors that are encoded at a time, at most: the tokens of a tile of keys.
+inline constexpr int64_t kVectorsAtOnce = 16;
+/// Vectors [dim], `stride` floats apart, and where their codes [dim] go, `row`
+/// bytes apart.
+struct CodedVectors {
+  const float* vectors = nullptr;
+  int64_t stride = 0;
+  int64_t count = 0; // up to kVectorsAtOnce
+  int64_t dim = 0;
+  uint8_t* codes = nullptr;
+  int64_t row = 0;
+
+  const float* vector(int64_t i) const {
+    return vectors + i * stride;
+  }
+  uint8_t* codes_of(int64_t i) const {
+    return codes + i * row;
+  }
+};
+/// How an affine codec stores them.
+struct AffineWidths {
   int bits = 0;
   int64_t group = 0; // 32, 64 or 128
-  const float* vector = nullptr;
-  int64_t dim = 0;
 };
 
 /// Tokens in neighbouring slots of a plane.
@@ -30,17 +47,13 @@ struct SlotRun {
 /// Pointers instead of spans: what an instruction set's file instantiates of a
 /// header must not be shared with the others.
 struct VectorLoops {
-  /// scales: [dim / group]; codes: [dim].
+  /// scales: [count][dim / group].
   void (*affine_encode)(
-      const AffineVector& vector,
-      AffineScale* scales,
-      uint8_t* codes);
-  /// turbo_encode() of turbo_vector.h.
-  float (*turbo_encode)(
-      int bits,
-      const float* vector,
-      int64_t dim,
-      uint8_t* codes);
+      const AffineWidths& widths,
+      const CodedVectors& vectors,
+      AffineScale* scales);
+  /// turbo_encode() of turbo_vector.h. norms: [count].
+  void (*turbo_encode)(int bits, const CodedVectors& vectors, float* norms);
   void (*rotate)(float* vector, int64_t dim);
   void (*unrotate)(float* vector, int64_t dim);
   /// Codes into the tiles of a plane (code_tile.h), those of keys

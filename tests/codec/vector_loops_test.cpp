@@ -82,35 +82,57 @@ class VectorLoopsTest : public ::testing::Test {
 };
 
 #if defined(__x86_64__)
+/// `count` vectors of other kinds, one after the other, `gap` floats between.
+std::vector<float>
+awkward_vectors(int64_t dim, int64_t count, int64_t gap, uint32_t seed) {
+  std::vector<float> all;
+  for (int64_t i = 0; i < count; ++i) {
+    const auto x = awkward_vector(dim, seed + 5 * static_cast<uint32_t>(i));
+    all.insert(all.end(), x.begin(), x.end());
+    all.insert(all.end(), gap, std::nanf(""));
+  }
+  return all;
+}
+
+constexpr int64_t kGap = 16;
+
 TEST_F(VectorLoopsTest, EncodeGroupsToTheSameCodesAndScales) {
-  for (uint32_t seed = 0; seed < 720; ++seed) {
-    for (const int64_t group : {32, 64, 128}) {
-      const std::vector<float> x = awkward_vector(group, seed);
+  for (uint32_t seed = 0; seed < 720; seed += 4) {
+    for (const int64_t dim : {128, 256, 384}) {
+      const int64_t count = seed / 4 % 16 + 1;
+      const auto x = awkward_vectors(dim, count, kGap, seed);
       for (const int bits : {2, 3, 4, 5, 6, 8}) {
-        std::vector<uint8_t> expected(group), got(group);
-        const AffineVector vector{bits, group, x.data(), group};
-        AffineScale plain, fast;
-        plain_loops().affine_encode(vector, &plain, expected.data());
-        avx512_loops().affine_encode(vector, &fast, got.data());
-        ASSERT_EQ(expected, got) << seed << " " << bits;
-        ASSERT_EQ(plain, fast) << seed << " " << bits;
+        const AffineWidths widths{bits, 32 << (seed / 4 + bits) % 3};
+        std::vector<uint8_t> expected(count * dim), got(count * dim);
+        std::vector<AffineScale> plain(count * dim / widths.group);
+        std::vector<AffineScale> fast(plain.size());
+        CodedVectors vectors{
+            x.data(), dim + kGap, count, dim, expected.data(), dim};
+        plain_loops().affine_encode(widths, vectors, plain.data());
+        vectors.codes = got.data();
+        avx512_loops().affine_encode(widths, vectors, fast.data());
+        ASSERT_EQ(expected, got) << seed << " " << bits << " " << dim;
+        ASSERT_EQ(plain, fast) << seed << " " << bits << " " << dim;
       }
     }
   }
 }
 
 TEST_F(VectorLoopsTest, EncodeVectorsToTheSameCodesAndNorms) {
-  for (uint32_t seed = 0; seed < 480; ++seed) {
-    for (const int64_t dim : {32, 48, 80, 128, 240, 256, 512}) {
-      const std::vector<float> x = awkward_vector(dim, seed);
+  for (uint32_t seed = 0; seed < 720; seed += 4) {
+    for (const int64_t dim : {32, 48, 64, 80, 96, 128, 192, 240, 256, 512}) {
+      const int64_t count = seed / 4 % 16 + 1;
+      const auto x = awkward_vectors(dim, count, kGap, seed);
       for (const int bits : {2, 3, 4, 5, 8}) {
-        std::vector<uint8_t> expected(dim), got(dim);
-        const float plain =
-            plain_loops().turbo_encode(bits, x.data(), dim, expected.data());
-        const float fast =
-            avx512_loops().turbo_encode(bits, x.data(), dim, got.data());
+        std::vector<uint8_t> expected(count * dim), got(count * dim);
+        std::vector<float> plain(count), fast(count);
+        CodedVectors vectors{
+            x.data(), dim + kGap, count, dim, expected.data(), dim};
+        plain_loops().turbo_encode(bits, vectors, plain.data());
+        vectors.codes = got.data();
+        avx512_loops().turbo_encode(bits, vectors, fast.data());
         ASSERT_EQ(expected, got) << seed << " " << bits << " " << dim;
-        ASSERT_EQ(std::bit_cast<uint32_t>(plain), std::bit_cast<uint32_t>(fast))
+        ASSERT_EQ(std::memcmp(plain.data(), fast.data(), 4 * count), 0)
             << seed << " " << bits << " " << dim;
       }
     }
