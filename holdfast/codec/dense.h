@@ -45,10 +45,6 @@ class DenseCodec final : public Codec {
       std::span<float> vectors) const override;
 
  private:
-  int64_t index(ChannelRole role, int64_t dim, int64_t slot, int64_t d) const;
-  void store(std::byte* plane, int64_t index, float value) const;
-  float load(const std::byte* plane, int64_t index) const;
-
   DenseFormat format_;
 };
 
