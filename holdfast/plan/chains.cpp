@@ -16,7 +16,7 @@ Chains::Chains(
     std::vector<GroupRule> rules,
     BlockConverter convert)
     : pool_(pool), rules_(std::move(rules)), convert_(std::move(convert)) {
-  Chain(rules_, kBlockTokens); // checks them
+  const Chain checked(rules_, kBlockTokens); // refuses wrong rules
   int64_t kinds = 0;
   for (const GroupRule& rule : rules_) {
     first_kind_.push_back(kinds);

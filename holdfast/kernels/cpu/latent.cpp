@@ -38,12 +38,12 @@ struct Piece {
 std::vector<Piece> pieces_of(const LatentJob& job, int threads) {
   // Few tokens: each thread takes some of the heads.
   const int64_t heads = job.spec->query_heads;
-  int64_t tokens = 0;
+  int64_t whole = 0; // pieces of all heads
   for (const RowSpan& row : job.rows) {
-    tokens += ceil_div(row.count, kPieceTokens);
+    whole += ceil_div(row.count, kPieceTokens);
   }
-  const int64_t parts =
-      std::clamp<int64_t>(ceil_div(threads, tokens), 1, heads);
+  const int64_t parts = std::clamp<int64_t>(
+      ceil_div(threads, std::max<int64_t>(whole, 1)), 1, heads);
   const int64_t part_heads = ceil_div(heads, parts);
   std::vector<Piece> pieces;
   for (size_t r = 0; r < job.rows.size(); ++r) {
