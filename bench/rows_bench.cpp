@@ -1,7 +1,8 @@
 // Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
 //
 // What rows cost beside a decode step (some 10 ms for a small model): a step's
-// places and plan, and batch operations. The groups are those of an 18-layer model of which three layers see everything.
+// places and plan, and batch operations. The groups are those of an 18-layer
+// model of which three layers see everything.
 
 #include <benchmark/benchmark.h>
 

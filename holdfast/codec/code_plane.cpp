@@ -44,7 +44,7 @@ void get_value_tile(
     const uint16_t* tile,
     const CodePlace& at,
     uint8_t* codes) {
-  if (at.row >= R::first_split) {
+  if (R::left > 0 && at.row >= R::first_split) {
     for (int64_t d = 0; d < 16; ++d) {
       const int64_t word = at.word + 2 * d;
       codes[d] = static_cast<uint8_t>(get_code(tile, R::bits, at.row, word));
