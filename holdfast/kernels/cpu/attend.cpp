@@ -90,9 +90,10 @@ AttendContext check(const AttendJob& job, KernelPath path) {
   };
   const int64_t key_planes =
       planes_of(*job.keys, ChannelRole::kKeys, spec.key_dim);
-  const int64_t planes =
-      key_planes + planes_of(*job.values, ChannelRole::kValues, spec.value_dim);
-  job.layout->offset(job.layer, spec.kv_heads - 1, planes - 1); // throws
+  const int64_t value_planes =
+      planes_of(*job.values, ChannelRole::kValues, spec.value_dim);
+  job.layout->offset(
+      job.layer, spec.kv_heads - 1, key_planes + value_planes - 1); // throws
   static std::atomic<uint64_t> calls{0};
   return {
       .job = &job,
@@ -100,6 +101,7 @@ AttendContext check(const AttendJob& job, KernelPath path) {
       .keys = view_channel(*job.keys, ChannelRole::kKeys, spec.key_dim),
       .values = view_channel(*job.values, ChannelRole::kValues, spec.value_dim),
       .key_planes = key_planes,
+      .value_planes = value_planes,
       .heads = spec.query_heads / spec.kv_heads,
       .call = ++calls};
 }

@@ -53,7 +53,10 @@ CodedPlanes
 view_codes(const CodecForm& form, int64_t codes_bytes, int64_t width) {
   const float half = std::ldexp(1.0f, form.bits - 1);
   CodedPlanes codes{
-      .bits = form.bits, .group = width, .levels = levels_of(form)};
+      .bits = form.bits,
+      .group = width,
+      .scale_form = static_cast<PlaneForm>(form.format),
+      .levels = levels_of(form)};
   codes.scales = round_up(codes_bytes, 64);
   codes.middle = codes.wide() ? half : 0.0f;
   if (form.kind == CodecKind::kAffine) {
