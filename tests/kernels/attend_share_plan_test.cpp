@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <random>
 #include <set>
@@ -25,12 +26,12 @@ class Rows {
  public:
   explicit Rows(const AttentionSpec& spec) : spec_(spec) {}
 
-  /// A row that shares the first `shared` blocks of another; -1: of none.
+  /// A row that shares up to the first `shared` blocks of another.
   void add(const RowSpan& span, int64_t of = -1, int64_t shared = 0) {
     RowBlocks row;
+    shared = of < 0 ? 0 : std::min(shared, std::ssize(blocks_[of].images));
     for (int64_t b = 0; b * kBlockTokens < span.start + span.count; ++b) {
-      row.images.push_back(
-          of >= 0 && b < shared ? blocks_[of].images[b] : fresh());
+      row.images.push_back(b < shared ? blocks_[of].images[b] : fresh());
     }
     spans_.push_back(span);
     blocks_.push_back(std::move(row));
