@@ -1,6 +1,7 @@
 // Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
 
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 #include <optional>
 #include <vector>
@@ -135,10 +136,12 @@ mx::array visible_mask(
   std::vector<uint8_t> mask(span.count * held.size());
   for (int64_t i = 0; i < span.count; ++i) {
     const int64_t query = span.start + i;
+    const int64_t end = rule.spans ? span.seen_end(query) : query + 1;
     for (size_t j = 0; j < held.size(); ++j) {
-      const bool near = rule.window == 0 || held[j] > query - rule.window;
+      const bool near =
+          rule.window == 0 || std::abs(held[j] - query) < rule.window;
       mask[i * held.size() + j] =
-          held[j] <= query && (near || held[j] < rule.sinks);
+          held[j] < end && (near || held[j] < rule.sinks);
     }
   }
   return mx::array(

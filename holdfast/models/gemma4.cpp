@@ -99,7 +99,7 @@ class Gemma4 : public Model {
       }
       x = run_layer(i, x, extra, step, place);
     }
-    const auto logits = logits_of(output_, x, outputs, place);
+    auto logits = logits_of(output_, x, outputs, place);
     if (!logits || shape_.softcap == 0.0f) {
       return logits;
     }

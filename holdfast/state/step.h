@@ -59,8 +59,9 @@ class Step {
   /// must have been evaluated before), and keeps the first accepted[i] tokens
   /// of the i-th row, 0 to its count. Throws, rolled back, where a layer failed
   /// (what a task threw arrives as MLX passes it on: a std::runtime_error with
-  /// its text) or was left out. Wrong counts throw kInvalidArgument; the step
-  /// stays open. Not for a step of which an evaluation threw: let that one go.
+  /// its text) or was left out. Wrong counts, and such as keep a bidirectional
+  /// span in part, throw kInvalidArgument; the step stays open. Not for a step
+  /// of which an evaluation threw: let that one go.
   void commit(std::span<const int64_t> accepted);
   /// All tokens of all rows.
   void commit_all();

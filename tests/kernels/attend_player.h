@@ -38,6 +38,7 @@ struct PlayedRow {
   uint64_t seed = 0;
   std::map<int64_t, uint64_t> forks = {}; // seeds from positions on
   int64_t written = 0;
+  std::vector<BidirectionalSpan> spans; // of all its positions
   std::vector<Image> images;
 
   uint64_t seed_at(int64_t position) const {
@@ -98,7 +99,12 @@ class Player {
     for (const Part& part : parts) {
       PlayedRow& row = *rows_[part.row];
       grow(row, row.written + part.count);
-      spans.push_back({tokens, part.count, row.written});
+      const Position from(row.written);
+      spans.push_back(
+          {tokens,
+           part.count,
+           row.written,
+           spans_from(row.spans, from, from + Position(part.count))});
       blocks.emplace_back();
       for (const auto& image : row.images) {
         blocks.back().images.push_back(image.get());
@@ -201,6 +207,13 @@ class Player {
     const PlayedRow& row = *rows_[index];
     const AttentionSpec& spec = setup_.spec;
     const Visibility& sees = spec.visibility;
+    int64_t end = position + 1;
+    for (const BidirectionalSpan& span : row.spans) {
+      if (sees.spans && span.begin.get() <= position &&
+          position < span.end.get()) {
+        end = span.end.get();
+      }
+    }
     std::vector<float> q = query(row, position);
     round_query(q);
     const int64_t group = spec.query_heads / spec.kv_heads;
@@ -208,9 +221,9 @@ class Player {
     std::vector<double> sums(spec.query_heads, 0.0);
     std::vector<float> k(spec.key_dim), v(spec.value_dim);
     for (int64_t head = 0; head < spec.kv_heads; ++head) {
-      for (int64_t j = 0; j <= position; ++j) {
-        const bool seen =
-            sees.window == 0 || j > position - sees.window || j < sees.sinks;
+      for (int64_t j = 0; j < end; ++j) {
+        const bool seen = sees.window == 0 ||
+            std::abs(j - position) < sees.window || j < sees.sinks;
         if (!seen) {
           continue;
         }

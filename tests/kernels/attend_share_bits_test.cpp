@@ -9,7 +9,8 @@ namespace holdfast::cpu {
 namespace {
 
 /// A trunk of four splits and a part, two forks of it, of which one grows by
-/// two splits and is forked twice, and a stranger; some steps of them all.
+/// two splits and is forked twice, and a stranger; some steps of them all. Two
+/// rows have bidirectional spans in what these append.
 std::vector<PlayedRow>
 play_tree(const AttendSetup& setup, Player::Blocks blocks) {
   constexpr int64_t kTrunk = 1090;
@@ -24,6 +25,11 @@ play_tree(const AttendSetup& setup, Player::Blocks blocks) {
   player.add_row(5);
   player.fill(4, kTrunk);
   player.fork_row(2, 6, blocks);
+  const auto span = [](int64_t begin, int64_t end) {
+    return BidirectionalSpan{Position(begin), Position(end)};
+  };
+  player.row(1).spans = {span(1092, 1096), span(1100, 1130)};
+  player.row(4).spans = {span(1095, 1120)};
   player.step({{0, 1}, {1, 1}, {2, 1}, {3, 1}, {4, 1}, {5, 1}});
   player.step({{5, 3}, {2, 1}, {3, 2}, {4, 40}, {0, 1}, {1, 5}});
   player.step({{1, 40}, {2, 1}, {0, 1}, {3, 1}});

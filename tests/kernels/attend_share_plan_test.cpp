@@ -41,6 +41,7 @@ class Rows {
     for (size_t r = 0; r < spans_.size(); ++r) {
       const VisibleBlocks sees = visible_blocks(
           spec_.visibility,
+          spans_[r],
           spans_[r].start,
           spans_[r].start + spans_[r].count - 1);
       for (size_t b = 0; b < blocks_[r].images.size(); ++b) {
@@ -235,6 +236,7 @@ void expect_all_splits(const Rows& rows, const AttendPlan& plan, int64_t u) {
   const int64_t heads = spec.query_heads / spec.kv_heads;
   const VisibleSplits sees = visible_splits(visible_blocks(
       spec.visibility,
+      span,
       span.start + queries.first / heads,
       span.start + (queries.first + queries.rows - 1) / heads));
   const std::vector<int64_t> splits = splits_to(plan, u);
@@ -257,7 +259,8 @@ void expect_same_images(const Rows& rows, const AttendPlan& plan, int64_t u) {
       const int64_t first = unit.splits.at(i) * kSplitBlocks;
       ASSERT_LE((first + kSplitBlocks) * kBlockTokens, span.start);
       for (int64_t b = first; b < first + kSplitBlocks; ++b) {
-        if (visible_keys(rows.spec().visibility, span.start, b) != 0) {
+        if (visible_keys(
+                rows.spec().visibility, {span.start, span.start + 1}, b) != 0) {
           ASSERT_TRUE(unit.blocks.has(b));
           ASSERT_EQ(rows.blocks()[member.row].images[b], lead[b]);
         }

@@ -113,6 +113,7 @@ class Units {
         .rows = queries.rows,
         .blocks = visible_blocks(
             spec_.visibility,
+            row,
             row.start + queries.first / heads_,
             row.start + (queries.first + queries.rows - 1) / heads_),
         .splits = {}};

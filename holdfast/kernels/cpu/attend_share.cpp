@@ -31,7 +31,7 @@ class Finder {
       const RowSpan& span = spans_[r];
       Sees& sees = sees_[r];
       sees.blocks = visible_blocks(
-          spec_.visibility, span.start, span.start + span.count - 1);
+          spec_.visibility, span, span.start, span.start + span.count - 1);
       sees.splits = visible_splits(sees.blocks);
       // Written before this step, so full and the same for all.
       sees.splits.end = std::max(

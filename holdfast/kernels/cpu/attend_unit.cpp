@@ -213,18 +213,17 @@ void AttendWorker::view_visible(
     int64_t block,
     uint64_t* visible) {
   const AttendJob& job = *context.job;
+  const Visibility& sees = job.spec->visibility;
   uint64_t* to = visible;
   for (const AttendQueries& member : read.queries) {
-    const int64_t start = job.rows[member.row].start;
+    const RowSpan& row = job.rows[member.row];
     for (int64_t r = 0; r < member.rows;) {
       // A token's heads see the same.
       const int64_t token = (member.first + r) / context.heads;
       const int64_t next =
           std::min(member.rows, (token + 1) * context.heads - member.first);
-      std::fill(
-          to + r,
-          to + next,
-          visible_keys(job.spec->visibility, start + token, block));
+      const Sight sight = sight_at(sees, row, row.start + token);
+      std::fill(to + r, to + next, visible_keys(sees, sight, block));
       r = next;
     }
     to += member.rows;

@@ -39,6 +39,7 @@ struct AttendContext {
   ChannelView keys;
   ChannelView values;
   int64_t key_planes = 0; // the values' planes come after them
+  int64_t value_planes = 0;
   int64_t heads = 0; // query heads of a key-value head
   uint64_t call = 0; // no other call has this number
 };
