@@ -4,9 +4,9 @@
 
 #include <utility>
 
-#include "mlx/backend/cpu/encoder.h"
 #include "mlx/primitives.h"
 
+#include "holdfast/kernels/cpu/layer_task.h"
 #include "holdfast/kernels/cpu/output.h"
 
 namespace holdfast {
@@ -41,10 +41,11 @@ class KernelPrimitive : public mx::UnaryPrimitive {
          .k = own ? inputs[1].data<float>() : nullptr,
          .v = own ? inputs[2].data<float>() : nullptr,
          .out = out.data<float>()});
-    mx::cpu::get_command_encoder(stream()).dispatch(
-        [task = std::move(task), layer = layer_, run = run_] {
-          run->work(layer->layer, task);
-        });
+    cpu::dispatch_layer(
+        stream(),
+        run_,
+        layer_->layer,
+        [task = std::move(task), layer = layer_] { task(); });
   }
 
   void eval_gpu(const std::vector<mx::array>&, mx::array&) override {

@@ -5,12 +5,12 @@
 #include <optional>
 #include <vector>
 
-#include "mlx/backend/cpu/encoder.h"
 #include "mlx/fast.h"
 #include "mlx/ops.h"
 #include "mlx/primitives.h"
 
 #include "holdfast/attend/read.h"
+#include "holdfast/kernels/cpu/layer_task.h"
 #include "holdfast/kernels/cpu/output.h"
 
 namespace holdfast {
@@ -97,18 +97,19 @@ class AppendDecodePrimitive : public mx::Primitive {
     for (auto& output : outputs) {
       cpu::allocate_output(output);
     }
-    mx::cpu::get_command_encoder(stream()).dispatch(
+    cpu::dispatch_layer(
+        stream(),
+        run_,
+        layer_->layer,
         [k = own ? inputs[0].data<float>() : nullptr,
          v = own ? inputs[1].data<float>() : nullptr,
          keys = outputs[0].data<float>(),
          values = outputs[1].data<float>(),
          layer = layer_,
          run = run_] {
-          run->work(layer->layer, [&] {
-            append_and_decode(*layer, run->plan(), ChannelRole::kKeys, k, keys);
-            append_and_decode(
-                *layer, run->plan(), ChannelRole::kValues, v, values);
-          });
+          append_and_decode(*layer, run->plan(), ChannelRole::kKeys, k, keys);
+          append_and_decode(
+              *layer, run->plan(), ChannelRole::kValues, v, values);
         });
   }
 

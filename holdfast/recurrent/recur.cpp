@@ -5,10 +5,10 @@
 #include <string>
 #include <utility>
 
-#include "mlx/backend/cpu/encoder.h"
 #include "mlx/primitives.h"
 
 #include "holdfast/base/check.h"
+#include "holdfast/kernels/cpu/layer_task.h"
 #include "holdfast/kernels/cpu/output.h"
 #include "holdfast/kernels/cpu/recurrent.h"
 
@@ -43,12 +43,13 @@ class RecurPrimitive : public mx::UnaryPrimitive {
         .blocks = plan.groups[static_cast<size_t>(layer_->group)],
         .inputs = inputs[0].data<float>(),
         .out = out.data<float>()};
-    mx::cpu::get_command_encoder(stream()).dispatch(
-        [job, layer = layer_, run = run_, weights = weights_] {
-          run->work(layer->layer, [&] {
-            cpu::append_and_recur(
-                job, *layer->runtime.executor, layer->runtime.path);
-          });
+    cpu::dispatch_layer(
+        stream(),
+        run_,
+        layer_->layer,
+        [job, layer = layer_, weights = weights_] {
+          cpu::append_and_recur(
+              job, *layer->runtime.executor, layer->runtime.path);
         });
   }
 

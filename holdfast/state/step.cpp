@@ -39,6 +39,32 @@ void require_shape(
           " float32, got " + text(array.shape()));
 }
 
+// Waits for the tasks of the stream and drops what they failed with. MLX keeps
+// one failure until the stream is used again, by whichever step; each step
+// keeps its own (StepRun).
+void drain(mx::Stream stream) noexcept {
+  for (int failures = 0; failures < kMostFailures; ++failures) {
+    try {
+      mx::synchronize(stream);
+      return;
+    } catch (const std::exception&) {
+      continue; // there may be one a task
+    }
+  }
+}
+
+// Evaluates an output of the step of `run`. What a sibling's step left with the
+// stream may come up here: that is not this one's failure.
+void evaluate(const mx::array& output, const StepRun& run, mx::Stream stream) {
+  try {
+    mx::eval({output});
+  } catch (const std::exception&) {
+    drain(stream);
+    run.rethrow_failure();
+    mx::eval({output});
+  }
+}
+
 // A conversion works on the executor, which whatever was left to evaluate of
 // earlier steps may use.
 Transaction
@@ -47,7 +73,7 @@ begin(Chains& chains, std::span<const RowAppend> rows, mx::Stream stream) {
     return chains.contains(append.row) && chains.chain(append.row).due();
   };
   if (std::any_of(rows.begin(), rows.end(), due)) {
-    mx::synchronize(stream);
+    drain(stream);
   }
   return chains.begin(rows);
 }
@@ -76,16 +102,7 @@ void Step::Impl::forget() noexcept {
 
 void Step::Impl::settle() noexcept {
   run->end();
-  // MLX keeps a task's failure until the stream is used again. Left there, it
-  // would fail the next step; eval has told the first of them.
-  for (int failures = 0; failures < kMostFailures; ++failures) {
-    try {
-      mx::synchronize(core().stream);
-      return;
-    } catch (const std::exception&) {
-      continue; // there may be one a task
-    }
-  }
+  drain(core().stream);
 }
 
 void Step::Impl::require_open() const {
@@ -208,7 +225,8 @@ void Step::commit(std::span<const int64_t> accepted) {
   try {
     impl_->run->require_live();
     if (impl_->last) {
-      mx::eval({*impl_->last});
+      evaluate(*impl_->last, *impl_->run, impl_->core().stream);
+      impl_->run->rethrow_failure();
     }
     for (int64_t i = 0; i < impl_->core().groups.layers(); ++i) {
       if (impl_->core().groups.stores(LayerIndex(i)) &&

@@ -58,9 +58,10 @@ class Step {
   /// layer that stores has been written (one that the last does not depend on
   /// must have been evaluated before), and keeps the first accepted[i] tokens
   /// of the i-th row, 0 to its count. Throws, rolled back, where a layer failed
-  /// (what a task threw arrives as MLX passes it on: a std::runtime_error with
-  /// its text) or was left out. Wrong counts throw kInvalidArgument; the step
-  /// stays open. Not for a step of which an evaluation threw: let that one go.
+  /// (what its task threw), had failed in an earlier evaluation (kStale with the
+  /// text) or was left out. A sibling's failure on their stream is none of this
+  /// step's, unless its layers ran behind it. Wrong counts throw
+  /// kInvalidArgument; the step stays open.
   void commit(std::span<const int64_t> accepted);
   /// All tokens of all rows.
   void commit_all();
