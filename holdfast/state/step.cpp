@@ -88,20 +88,32 @@ Step::Impl::Impl(
       run(std::make_shared<StepRun>(
           transaction.plan(),
           core().groups.layers())),
+      handle(
+          {core().cell,
+           run,
+           mx::array(&run->plan().generation, mx::Shape{1}, mx::uint64)}),
       positions(
           transaction.plan()->positions.data(),
           mx::Shape{static_cast<int>(transaction.plan()->tokens)},
           mx::int32),
       attended(core().groups.layers()),
-      outputs(core().groups.layers()) {}
+      outputs(core().groups.layers()) {
+  core().cell->open(run);
+}
+
+void Step::Impl::end() noexcept {
+  run->end();
+  core().cell->close(run->plan().generation);
+}
 
 void Step::Impl::forget() noexcept {
   last.reset();
+  tokens.reset();
   outputs.clear();
 }
 
 void Step::Impl::settle() noexcept {
-  run->end();
+  end();
   drain(core().stream);
 }
 
@@ -146,6 +158,17 @@ const mx::array& Step::positions() const {
   return impl_->positions;
 }
 
+mx::array Step::token_ids(std::span<const int32_t> ids) const {
+  expect(
+      std::ssize(ids) == tokens(),
+      "[Step] expected as many tokens as the step has");
+  if (!impl_->tokens) {
+    impl_->tokens = mx::array(
+        ids.data(), mx::Shape{static_cast<int>(ids.size())}, mx::int32);
+  }
+  return *impl_->tokens;
+}
+
 mx::array Step::attend(
     LayerIndex layer,
     const mx::array& q,
@@ -171,7 +194,7 @@ mx::array Step::attend(
   require_shape(k, shape(spec.kv_heads, spec.key_dim), "k");
   require_shape(v, shape(spec.kv_heads, spec.value_dim), "v");
   auto out = impl_->core().reads[index].read->attend(
-      read, impl_->run, {q, k, v}, impl_->core().stream);
+      read, impl_->handle, {q, k, v}, impl_->core().stream);
   impl_->attended[index] = true;
   if (impl_->core().donors[index]) {
     impl_->outputs[index] = out;
@@ -198,7 +221,7 @@ mx::array Step::attend_donor(LayerIndex layer, const mx::array& q) {
        static_cast<int>(spec.query_dim())},
       "q");
   auto out = impl_->core().reads[index].read->attend_donor(
-      read, impl_->run, {q, *source}, impl_->core().stream);
+      read, impl_->handle, {q, *source}, impl_->core().stream);
   impl_->attended[index] = true;
   impl_->last = out;
   return out;
@@ -214,7 +237,7 @@ mx::array Step::recur(
       recurrent != nullptr,
       "[Step::recur] expected a recurrent layer, got one of attention");
   auto out = holdfast::recur(
-      recurrent, impl_->run, weights, inputs, impl_->core().stream);
+      recurrent, impl_->handle, weights, inputs, impl_->core().stream);
   impl_->attended[index] = true;
   impl_->last = out;
   return out;
@@ -243,7 +266,7 @@ void Step::commit(std::span<const int64_t> accepted) {
     throw;
   }
   impl_->transaction.commit(accepted);
-  impl_->run->end();
+  impl_->end();
   impl_->forget();
 }
 
