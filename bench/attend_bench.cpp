@@ -94,7 +94,7 @@ uint64_t read_bytes(const std::byte* from, int64_t bytes) {
 
 void read_all(const AttendRows& rows, Executor& team) {
   constexpr int64_t kImages = 8; // two splits' blocks
-  const auto images = rows.images();
+  const auto& images = rows.images();
   const auto count = static_cast<int64_t>(images.size());
   team.for_each(ceil_div(count, kImages), [&](int64_t i, int) {
     for (int64_t j = i * kImages; j < std::min(count, (i + 1) * kImages); ++j) {
@@ -113,8 +113,9 @@ void decode(benchmark::State& state) {
   plain.keys = plain.values = find_codec("bf16").value();
   Executor team(static_cast<int>(state.range(6)));
   const int64_t depth = state.range(1);
-  AttendCopies copies(shape, state.range(5), depth);
-  AttendCopies bf16(plain, state.range(5), depth);
+  const AttendBatch batch{.rows = state.range(5), .positions = depth};
+  AttendCopies copies(shape, batch);
+  AttendCopies bf16(plain, batch);
   const auto step = [&](AttendRows& rows) { rows.attend(depth - 1, 1, team); };
   double best = 1e9, best_read = 1e9, best_bf16 = 1e9;
   for (auto _ : state) {
@@ -140,6 +141,47 @@ void decode(benchmark::State& state) {
   state.counters["us"] = best / turn * 1e6;
   state.counters["x bf16"] =
       (best_bf16 / static_cast<double>(bf16.turn())) / (best / turn);
+}
+
+/// Decode of rows that share a prefix, beside rows that hold it each. The
+/// prefix is followed by half a block of the row's own. Arguments: pair,
+/// prefix, query heads, kv heads, dim, rows, threads.
+void decode_shared(benchmark::State& state) {
+  best_kernel_path();
+  const auto pair = state.range(0);
+  AttendShape shape = shape_of(pair, state.range(2), state.range(3));
+  shape.dim = state.range(4);
+  Executor team(static_cast<int>(state.range(6)));
+  const int64_t shared = state.range(1) / kBlockTokens;
+  const AttendBatch batch{
+      .rows = state.range(5),
+      .positions = shared * kBlockTokens + kBlockTokens / 2};
+  AttendBatch sharing = batch;
+  sharing.shared = shared;
+  AttendCopies together(shape, sharing);
+  AttendCopies apart(shape, batch);
+  const auto step = [&](AttendRows& rows) {
+    rows.attend(batch.positions - 1, 1, team);
+  };
+  double best = 1e9, best_apart = 1e9;
+  for (auto _ : state) {
+    const double start = seconds();
+    together.take_turn(step);
+    const double time = seconds() - start;
+    const double middle = seconds();
+    apart.take_turn(step);
+    best_apart = std::min(best_apart, seconds() - middle);
+    best = std::min(best, time);
+    state.SetIterationTime(time);
+  }
+  best /= static_cast<double>(together.turn());
+  best_apart /= static_cast<double>(apart.turn());
+  state.SetLabel(std::string(kPairs[pair].keys) + "/" + kPairs[pair].values);
+  state.counters["us"] = best * 1e6;
+  state.counters["apart us"] = best_apart * 1e6;
+  state.counters["Mpos/s"] =
+      static_cast<double>(batch.rows * batch.positions) / best * 1e-6;
+  state.counters["x apart"] = best_apart / best;
 }
 
 #if defined(__x86_64__)
@@ -184,7 +226,7 @@ void prefill(benchmark::State& state) {
   const int64_t start = state.range(2);
   const auto threads = static_cast<int>(state.range(7));
   Executor team(threads);
-  AttendRows rows(shape, 1, start + tokens);
+  AttendRows rows(shape, {.rows = 1, .positions = start + tokens});
   double pairs = 0.0;
   for (int64_t p = start; p < start + tokens; ++p) {
     const int64_t seen =
@@ -232,6 +274,19 @@ void decode_arguments(benchmark::internal::Benchmark* bench) {
   }
 }
 
+void shared_arguments(benchmark::internal::Benchmark* bench) {
+  bench->ArgNames(
+      {"pair", "prefix", "q_heads", "kv_heads", "dim", "rows", "threads"});
+  for (const int64_t threads : {1, 2}) {
+    for (const int64_t pair : {kBf16, kQ4, kT4}) {
+      bench->Args({pair, 4096, 4, 1, 256, 8, threads}); // the demo model's
+      bench->Args({pair, 4096, 8, 1, 128, 8, threads});
+      bench->Args({pair, 4096, 8, 4, 128, 8, threads});
+      bench->Args({pair, 4096, 8, 8, 128, 8, threads});
+    }
+  }
+}
+
 void prefill_arguments(benchmark::internal::Benchmark* bench) {
   bench->ArgNames(
       {"pair",
@@ -257,6 +312,7 @@ void prefill_arguments(benchmark::internal::Benchmark* bench) {
 }
 
 BENCHMARK(decode)->Apply(decode_arguments)->UseManualTime();
+BENCHMARK(decode_shared)->Apply(shared_arguments)->UseManualTime();
 BENCHMARK(prefill)->Apply(prefill_arguments)->UseManualTime();
 
 } // namespace

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstring>
 #include <memory>
+#include <numeric>
 #include <random>
 #include <vector>
 
@@ -26,11 +27,22 @@ struct AttendShape {
   int64_t query_heads, kv_heads, dim, window;
 };
 
-/// `rows` rows of one layer, their blocks in random order in memory.
+/// How many rows, and how many of their leading blocks are the same.
+struct AttendBatch {
+  int64_t rows = 1;
+  int64_t positions = 0; // of each
+  int64_t shared = 0;
+};
+
+/// Rows of one layer, their blocks in random order in memory.
 class AttendRows {
  public:
-  AttendRows(const AttendShape& shape, int64_t rows, int64_t positions)
-      : shape_(shape), layout_(planes(shape)), blocks_(rows) {
+  /// With the content of `like`, where there is such a batch already.
+  AttendRows(
+      const AttendShape& shape,
+      const AttendBatch& batch,
+      const AttendRows* like = nullptr)
+      : shape_(shape), layout_(planes(shape)), blocks_(batch.rows) {
     spec_ = {
         .query_heads = shape.query_heads,
         .kv_heads = shape.kv_heads,
@@ -39,22 +51,29 @@ class AttendRows {
         .scale = 1.0f / std::sqrt(static_cast<float>(shape.dim)),
         .visibility = {.window = shape.window, .sinks = 0},
         .sink_logits = {}};
-    const int64_t chain = ceil_div(positions, kBlockTokens);
+    const int64_t chain = ceil_div(batch.positions, kBlockTokens);
+    const int64_t own = chain - batch.shared;
+    const int64_t count = batch.shared + batch.rows * own;
     const int64_t size = layout_.bytes().get();
-    memory_ = allocate_pages(rows * chain * size);
-    const std::vector<std::byte> patterns = make_patterns();
-    std::vector<int64_t> order(rows * chain);
-    for (size_t i = 0; i < order.size(); ++i) {
-      order[i] = static_cast<int64_t>(i);
-    }
+    memory_ = allocate_pages(count * size);
+    patterns_ = like != nullptr
+        ? like->patterns_
+        : std::make_shared<std::vector<std::byte>>(make_patterns());
+    std::vector<int64_t> order(count);
+    std::iota(order.begin(), order.end(), int64_t{0});
     std::shuffle(order.begin(), order.end(), std::mt19937(2));
-    for (int64_t i = 0; i < rows * chain; ++i) {
-      std::byte* image = memory_.get() + order[i] * size;
+    for (int64_t i = 0; i < count; ++i) {
+      images_.push_back(memory_.get() + order[i] * size);
       std::memcpy(
-          image,
-          patterns.data() + i % kPatterns * size,
+          images_[i],
+          patterns_->data() + i % kPatterns * size,
           static_cast<size_t>(size));
-      blocks_[i / chain].images.push_back(image);
+    }
+    for (int64_t r = 0; r < batch.rows; ++r) {
+      auto& images = blocks_[r].images;
+      const auto rest = images_.begin() + batch.shared + r * own;
+      images.assign(images_.begin(), images_.begin() + batch.shared);
+      images.insert(images.end(), rest, rest + own);
     }
   }
 
@@ -88,12 +107,9 @@ class AttendRows {
         best_kernel_path());
   }
 
-  std::vector<const std::byte*> images() const {
-    std::vector<const std::byte*> images;
-    for (const RowBlocks& row : blocks_) {
-      images.insert(images.end(), row.images.begin(), row.images.end());
-    }
-    return images;
+  /// Each once.
+  const std::vector<std::byte*>& images() const {
+    return images_;
   }
   int64_t image_bytes() const {
     return layout_.bytes().get();
@@ -149,6 +165,8 @@ class AttendRows {
   ImageLayout layout_;
   AttentionSpec spec_;
   std::shared_ptr<std::byte> memory_;
+  std::shared_ptr<const std::vector<std::byte>> patterns_;
+  std::vector<std::byte*> images_;
   std::vector<RowBlocks> blocks_;
   std::vector<float> q_, k_, v_, out_;
 };
@@ -156,12 +174,13 @@ class AttendRows {
 /// Copies of such rows that together exceed what caches keep.
 class AttendCopies {
  public:
-  AttendCopies(const AttendShape& shape, int64_t rows, int64_t positions) {
+  AttendCopies(const AttendShape& shape, const AttendBatch& batch) {
     constexpr int64_t kBytes = int64_t{256} << 20;
     constexpr int64_t kTurn = int64_t{24} << 20;
     int64_t bytes = 0;
     do {
-      copies_.push_back(std::make_unique<AttendRows>(shape, rows, positions));
+      copies_.push_back(std::make_unique<AttendRows>(
+          shape, batch, copies_.empty() ? nullptr : copies_[0].get()));
       bytes_ = static_cast<int64_t>(copies_[0]->images().size()) *
           copies_[0]->image_bytes();
       bytes += bytes_;

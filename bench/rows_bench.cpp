@@ -1,8 +1,8 @@
 // Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
 //
 // What rows cost beside a decode step (some 10 ms for a small model): a step's
-// places and plan, batch operations, and a change of precision. The groups are
-// those of an 18-layer model of which three layers see everything.
+// places and plan, and batch operations. The groups are those of an 18-layer
+// model of which three layers see everything.
 
 #include <benchmark/benchmark.h>
 
@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "holdfast/plan/chains.h"
-#include "holdfast/plan/convert_block.h"
 #include "holdfast/plan/group.h"
 
 namespace holdfast {
@@ -94,52 +93,6 @@ void reorder_and_filter(benchmark::State& state) {
   }
 }
 BENCHMARK(reorder_and_filter)->Unit(benchmark::kMicrosecond);
-
-/// One block of all layers from bf16, on one thread; bytes of the dense image.
-void convert(benchmark::State& state, const std::string& to) {
-  const LayerGroups groups(layers(
-      {{.keys = Rows::codec("bf16"), .values = Rows::codec("bf16")},
-       {.keys = Rows::codec(to),
-        .values = Rows::codec(to),
-        .start = Position(64)}}));
-  const LayerGroup& group = groups.group(0);
-  BlockPool pool(groups.image_bytes());
-  const BlockRef source = pool.allocate(0);
-  const BlockRef target = pool.allocate(1);
-  Executor executor(1);
-  std::vector<float> vector(256);
-  for (int64_t layer = 0; layer < 15; ++layer) {
-    for (const auto role : {ChannelRole::kKeys, ChannelRole::kValues}) {
-      for (int64_t slot = 0; slot < kBlockTokens; ++slot) {
-        for (size_t d = 0; d < vector.size(); ++d) {
-          vector[d] = static_cast<float>((slot * 31 + d * 17) % 101) - 50;
-        }
-        group.phases[0].codec(role).encode(
-            role,
-            vector,
-            slot,
-            group.phases[0].planes(source.mutable_image(), layer, 0, role));
-      }
-    }
-  }
-  for (auto _ : state) {
-    convert_block(
-        group,
-        {.group = 0,
-         .from = 0,
-         .to = 1,
-         .source = source.image(),
-         .target = target.mutable_image(),
-         .slots = kBlockTokens},
-        executor);
-  }
-  state.SetBytesProcessed(state.iterations() * source.bytes().get());
-}
-BENCHMARK_CAPTURE(convert, f16, "f16")->Unit(benchmark::kMicrosecond);
-BENCHMARK_CAPTURE(convert, q8, "q8")->Unit(benchmark::kMicrosecond);
-BENCHMARK_CAPTURE(convert, q4, "q4")->Unit(benchmark::kMicrosecond);
-BENCHMARK_CAPTURE(convert, t4, "t4")->Unit(benchmark::kMicrosecond);
-BENCHMARK_CAPTURE(convert, t3, "t3")->Unit(benchmark::kMicrosecond);
 
 } // namespace
 } // namespace holdfast

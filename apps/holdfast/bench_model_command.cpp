@@ -21,12 +21,14 @@ namespace {
 constexpr const char* kExamples = R"(
 Random tokens, as llama-bench does: rows that hold --depth tokens already take
 a prompt in chunks (logits of its last token only); then other rows of that depth
-decode one token a step. Tokens a second are those of all rows together.
+decode one token a step. Tokens a second are those of all rows together. With
+--shared the rows are forks of one, so they hold and read that depth once.
 
 Examples:
   holdfast bench model -m model.gguf --prompt 512 --gen 64
   holdfast bench model -m model.gguf --prompt 0 --gen 32 --depth 8192 --json
-  holdfast bench model -m model.gguf --prompt 0 --gen 32 --batch 8 --repeat 5)";
+  holdfast bench model -m model.gguf --prompt 0 --gen 32 --batch 8 --repeat 5
+  holdfast bench model -m model.gguf --prompt 0 --depth 4096 --batch 8 --shared)";
 
 // Each takes a vocabulary of logits in a step: 4 GiB for the largest models'.
 constexpr int64_t kMostRows = 4096;
@@ -36,6 +38,7 @@ struct BenchArguments {
   int64_t prompt = 512;
   int64_t generate = 64;
   int64_t depth = 0;
+  bool shared = false;
   int64_t batch = 1;
   int64_t repeat = 1;
   bool json = false;
@@ -88,7 +91,7 @@ class Bench {
  public:
   Bench(const BenchArguments& arguments, const Model& model, State& state)
       : arguments_(arguments), model_(model), state_(state), deep_(state) {
-    for (int64_t i = 0; i < arguments.batch; ++i) {
+    for (int64_t i = 0; i < (arguments.shared ? 1 : arguments.batch); ++i) {
       deep_.add(state.add_row());
     }
     feed(deep_, arguments.depth);
@@ -128,8 +131,9 @@ class Bench {
   }
 
   void fork_into(Rows& rows) {
-    for (const RowId id : deep_.ids()) {
-      rows.add(state_.fork_row(id));
+    const auto& deep = deep_.ids();
+    for (size_t i = 0; i < static_cast<size_t>(arguments_.batch); ++i) {
+      rows.add(state_.fork_row(deep[i % deep.size()]));
     }
   }
 
@@ -208,6 +212,7 @@ void print(
         {"prompt", arguments.prompt},
         {"gen", arguments.generate},
         {"depth", arguments.depth},
+        {"shared", arguments.shared},
         {"batch", arguments.batch},
         {"repeat", arguments.repeat},
         {"chunk", arguments.model.chunk},
@@ -226,8 +231,9 @@ void print(
   std::snprintf(
       out,
       sizeof out,
-      "%lld rows at depth %lld, %d threads, %s, state ",
+      "%lld rows at %sdepth %lld, %d threads, %s, state ",
       static_cast<long long>(arguments.batch),
+      arguments.shared ? "a shared " : "",
       static_cast<long long>(arguments.depth),
       threads,
       path);
@@ -298,6 +304,8 @@ void add_bench_model(CLI::App& bench, Action& action) {
   number(
       "--depth", arguments->depth, "Tokens that are there before (default 0)");
   number("--batch", arguments->batch, "Rows at once (default 1)");
+  command->add_flag(
+      "--shared", arguments->shared, "Rows share the tokens of --depth");
   number("--repeat", arguments->repeat, "Rounds to average (default 1)");
   command->add_flag("--json", arguments->json, "One object on one line");
   command->footer(kExamples);

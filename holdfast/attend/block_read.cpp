@@ -22,7 +22,7 @@ class BlockRead : public KernelRead {
           "expected keys apart from values, got a latent"};
     }
     for (const GroupPhase& phase : layer.phases) {
-      const Status status = cpu::supports_attend(
+      Status status = cpu::supports_attend(
           layer.spec, *phase.keys, *phase.values, layer.runtime.path);
       if (!status.ok()) {
         return status;

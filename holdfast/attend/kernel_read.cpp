@@ -4,9 +4,9 @@
 
 #include <utility>
 
-#include "mlx/backend/cpu/encoder.h"
 #include "mlx/primitives.h"
 
+#include "holdfast/kernels/cpu/layer_task.h"
 #include "holdfast/kernels/cpu/output.h"
 
 namespace holdfast {
@@ -21,29 +21,30 @@ class KernelPrimitive : public mx::UnaryPrimitive {
       mx::Stream stream,
       const KernelRead& read,
       std::shared_ptr<const LayerRead> layer,
-      std::shared_ptr<StepRun> run)
+      std::shared_ptr<const PlanCell> cell)
       : UnaryPrimitive(stream),
         read_(read),
         layer_(std::move(layer)),
-        run_(std::move(run)) {}
+        cell_(std::move(cell)) {}
 
   void eval_cpu(const std::vector<mx::array>& inputs, mx::array& out) override {
-    run_->require_live();
-    const bool own = !layer_->spec.donor; // inputs: q, k, v; else q, source
+    const std::shared_ptr<StepRun>& run = cpu::step_of(*cell_, inputs);
+    const bool own =
+        !layer_->spec.donor; // inputs: q, k, v, slot; else q, source, slot
     for (size_t i = 0; i < (own ? 3 : 1); ++i) {
       cpu::require_f32(inputs[i], "attend");
     }
     cpu::allocate_output(out);
     auto task = read_.task(
         *layer_,
-        run_->plan(),
+        run->plan(),
         {.q = inputs[0].data<float>(),
          .k = own ? inputs[1].data<float>() : nullptr,
          .v = own ? inputs[2].data<float>() : nullptr,
          .out = out.data<float>()});
-    mx::cpu::get_command_encoder(stream()).dispatch(
-        [task = std::move(task), layer = layer_, run = run_] {
-          run->work(layer->layer, task);
+    cpu::dispatch_layer(
+        stream(), run, layer_->layer, [task = std::move(task), layer = layer_] {
+          task();
         });
   }
 
@@ -59,38 +60,39 @@ class KernelPrimitive : public mx::UnaryPrimitive {
  private:
   const KernelRead& read_;
   std::shared_ptr<const LayerRead> layer_;
-  std::shared_ptr<StepRun> run_;
+  std::shared_ptr<const PlanCell> cell_;
 };
 
 } // namespace
 
 mx::array KernelRead::attend(
     const std::shared_ptr<const LayerRead>& layer,
-    const std::shared_ptr<StepRun>& run,
+    const cpu::StepHandle& step,
     const Qkv& inputs,
     mx::Stream stream) const {
-  return make(layer, run, {inputs.q, inputs.k, inputs.v}, stream);
+  return make(layer, step, {inputs.q, inputs.k, inputs.v}, stream);
 }
 
 mx::array KernelRead::attend_donor(
     const std::shared_ptr<const LayerRead>& layer,
-    const std::shared_ptr<StepRun>& run,
+    const cpu::StepHandle& step,
     const Queries& inputs,
     mx::Stream stream) const {
-  return make(layer, run, {inputs.q, inputs.source}, stream);
+  return make(layer, step, {inputs.q, inputs.source}, stream);
 }
 
 mx::array KernelRead::make(
     const std::shared_ptr<const LayerRead>& layer,
-    const std::shared_ptr<StepRun>& run,
+    const cpu::StepHandle& step,
     std::vector<mx::array> inputs,
     mx::Stream stream) const {
   mx::Shape shape = inputs[0].shape();
   shape[2] = static_cast<int>(layer->spec.value_dim);
+  inputs.push_back(step.slot);
   return mx::array(
       std::move(shape),
       mx::float32,
-      std::make_shared<KernelPrimitive>(stream, *this, layer, run),
+      std::make_shared<KernelPrimitive>(stream, *this, layer, step.cell),
       std::move(inputs));
 }
 

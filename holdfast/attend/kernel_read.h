@@ -25,14 +25,17 @@ struct LayerArrays {
 
 class KernelRead : public Read {
  public:
+  bool replays() const final {
+    return true;
+  }
   mlx::core::array attend(
       const std::shared_ptr<const LayerRead>& layer,
-      const std::shared_ptr<StepRun>& run,
+      const cpu::StepHandle& step,
       const Qkv& inputs,
       mlx::core::Stream stream) const final;
   mlx::core::array attend_donor(
       const std::shared_ptr<const LayerRead>& layer,
-      const std::shared_ptr<StepRun>& run,
+      const cpu::StepHandle& step,
       const Queries& inputs,
       mlx::core::Stream stream) const final;
 
@@ -48,7 +51,7 @@ class KernelRead : public Read {
  private:
   mlx::core::array make(
       const std::shared_ptr<const LayerRead>& layer,
-      const std::shared_ptr<StepRun>& run,
+      const cpu::StepHandle& step,
       std::vector<mlx::core::array> inputs,
       mlx::core::Stream stream) const;
 };

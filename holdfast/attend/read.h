@@ -17,9 +17,9 @@
 #include "mlx/stream.h"
 
 #include "holdfast/env/runtime.h"
+#include "holdfast/kernels/cpu/layer_task.h"
 #include "holdfast/plan/group.h"
 #include "holdfast/plan/layer_spec.h"
-#include "holdfast/plan/step_run.h"
 
 namespace holdfast {
 
@@ -56,10 +56,13 @@ class Read {
   /// Ok where it covers every phase of the layer; else kUnsupported with the
   /// reason.
   virtual Status supports(const LayerRead& layer) const = 0;
+  /// True where the graph of attend() is the same for all steps of as many
+  /// tokens: the plan is looked at when it runs, and not before.
+  virtual bool replays() const = 0;
   /// One lazy operation: [T, Hq, Dv] f32.
   virtual mlx::core::array attend(
       const std::shared_ptr<const LayerRead>& layer,
-      const std::shared_ptr<StepRun>& run,
+      const cpu::StepHandle& step,
       const Qkv& inputs,
       mlx::core::Stream stream) const = 0;
   /// The same over a donor's keys and values, without append. `source`, the
@@ -67,7 +70,7 @@ class Read {
   /// donor's task has run before.
   virtual mlx::core::array attend_donor(
       const std::shared_ptr<const LayerRead>& layer,
-      const std::shared_ptr<StepRun>& run,
+      const cpu::StepHandle& step,
       const Queries& inputs,
       mlx::core::Stream stream) const = 0;
 };

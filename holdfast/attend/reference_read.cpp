@@ -1,16 +1,17 @@
 // Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
 
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 #include <optional>
 #include <vector>
 
-#include "mlx/backend/cpu/encoder.h"
 #include "mlx/fast.h"
 #include "mlx/ops.h"
 #include "mlx/primitives.h"
 
 #include "holdfast/attend/read.h"
+#include "holdfast/kernels/cpu/layer_task.h"
 #include "holdfast/kernels/cpu/output.h"
 
 namespace holdfast {
@@ -83,32 +84,34 @@ class AppendDecodePrimitive : public mx::Primitive {
   AppendDecodePrimitive(
       mx::Stream stream,
       std::shared_ptr<const LayerRead> layer,
-      std::shared_ptr<StepRun> run)
-      : Primitive(stream), layer_(std::move(layer)), run_(std::move(run)) {}
+      std::shared_ptr<const PlanCell> cell)
+      : Primitive(stream), layer_(std::move(layer)), cell_(std::move(cell)) {}
 
   void eval_cpu(
       const std::vector<mx::array>& inputs,
       std::vector<mx::array>& outputs) override {
-    run_->require_live();
-    const bool own = !layer_->spec.donor; // inputs: k, v; else source
-    for (size_t i = 0; own && i < inputs.size(); ++i) {
+    const std::shared_ptr<StepRun>& run = cpu::step_of(*cell_, inputs);
+    const bool own =
+        !layer_->spec.donor; // inputs: k, v, slot; else source, slot
+    for (size_t i = 0; own && i < 2; ++i) {
       cpu::require_f32(inputs[i], "attend");
     }
     for (auto& output : outputs) {
       cpu::allocate_output(output);
     }
-    mx::cpu::get_command_encoder(stream()).dispatch(
+    cpu::dispatch_layer(
+        stream(),
+        run,
+        layer_->layer,
         [k = own ? inputs[0].data<float>() : nullptr,
          v = own ? inputs[1].data<float>() : nullptr,
          keys = outputs[0].data<float>(),
          values = outputs[1].data<float>(),
          layer = layer_,
-         run = run_] {
-          run->work(layer->layer, [&] {
-            append_and_decode(*layer, run->plan(), ChannelRole::kKeys, k, keys);
-            append_and_decode(
-                *layer, run->plan(), ChannelRole::kValues, v, values);
-          });
+         run] {
+          append_and_decode(*layer, run->plan(), ChannelRole::kKeys, k, keys);
+          append_and_decode(
+              *layer, run->plan(), ChannelRole::kValues, v, values);
         });
   }
 
@@ -124,7 +127,7 @@ class AppendDecodePrimitive : public mx::Primitive {
 
  private:
   std::shared_ptr<const LayerRead> layer_;
-  std::shared_ptr<StepRun> run_;
+  std::shared_ptr<const PlanCell> cell_;
 };
 
 // true where query start + i may see position held[j]: [count, held].
@@ -135,10 +138,12 @@ mx::array visible_mask(
   std::vector<uint8_t> mask(span.count * held.size());
   for (int64_t i = 0; i < span.count; ++i) {
     const int64_t query = span.start + i;
+    const int64_t end = rule.spans ? span.seen_end(query) : query + 1;
     for (size_t j = 0; j < held.size(); ++j) {
-      const bool near = rule.window == 0 || held[j] > query - rule.window;
+      const bool near =
+          rule.window == 0 || std::abs(held[j] - query) < rule.window;
       mask[i * held.size() + j] =
-          held[j] <= query && (near || held[j] < rule.sinks);
+          held[j] < end && (near || held[j] < rule.sinks);
     }
   }
   return mx::array(
@@ -208,31 +213,35 @@ class ReferenceRead : public Read {
   Status supports(const LayerRead&) const override {
     return {};
   }
+  // Its arrays have the shapes of what the rows hold.
+  bool replays() const override {
+    return false;
+  }
 
   mx::array attend(
       const std::shared_ptr<const LayerRead>& layer,
-      const std::shared_ptr<StepRun>& run,
+      const cpu::StepHandle& step,
       const Qkv& inputs,
       mx::Stream s) const override {
-    return read(layer, run, {inputs.q, inputs.k, inputs.v}, s);
+    return read(layer, step, {inputs.q, inputs.k, inputs.v, step.slot}, s);
   }
 
   mx::array attend_donor(
       const std::shared_ptr<const LayerRead>& layer,
-      const std::shared_ptr<StepRun>& run,
+      const cpu::StepHandle& step,
       const Queries& inputs,
       mx::Stream s) const override {
-    return read(layer, run, {inputs.q, inputs.source}, s);
+    return read(layer, step, {inputs.q, inputs.source, step.slot}, s);
   }
 
  private:
-  // inputs: q, k and v, or q and the donor's output.
+  // inputs: q, k and v, or q and the donor's output, and the slot.
   static mx::array read(
       const std::shared_ptr<const LayerRead>& layer,
-      const std::shared_ptr<StepRun>& run,
+      const cpu::StepHandle& step,
       const std::vector<mx::array>& inputs,
       mx::Stream s) {
-    const StepPlan& plan = run->plan();
+    const StepPlan& plan = step.run->plan();
     std::vector<std::vector<int64_t>> held;
     int total = 0;
     for (size_t r = 0; r < plan.rows.size(); ++r) {
@@ -248,7 +257,7 @@ class ReferenceRead : public Read {
     const auto dense = mx::array::make_arrays(
         {shape(spec.key_dim), shape(spec.value_dim)},
         {mx::float32, mx::float32},
-        std::make_shared<AppendDecodePrimitive>(s, layer, run),
+        std::make_shared<AppendDecodePrimitive>(s, layer, step.cell),
         {inputs.begin() + 1, inputs.end()});
     const mx::array keys =
         spec.latent ? mx::concatenate({dense[1], dense[0]}, 2, s) : dense[0];

@@ -9,6 +9,7 @@
 #include "holdfast/codec/code_plane.h"
 #include "holdfast/codec/rotation_layout.h"
 #include "holdfast/codec/slot_check.h"
+#include "holdfast/codec/vector_loops.h"
 
 namespace holdfast {
 
@@ -52,8 +53,9 @@ std::string AffineCodec::name() const {
 }
 
 std::string AffineCodec::id() const {
+  const bool f16 = affine_scale_format(bits_) == DenseFormat::kF16;
   return std::string("affine.").append(std::to_string(bits_)) + ".g" +
-      std::to_string(group_) + ".bf16.1";
+      std::to_string(group_) + (f16 ? ".f16.1" : ".bf16.1");
 }
 
 Status AffineCodec::supports(ChannelRole, int64_t head_dim) const {
@@ -84,21 +86,36 @@ void AffineCodec::encode(
     int64_t slot,
     std::span<std::byte* const> planes) const {
   const auto dim = static_cast<int64_t>(vector.size());
+  encode_run(role, {vector.data(), dim, 1, dim}, slot, planes);
+}
+
+void AffineCodec::encode_run(
+    ChannelRole role,
+    const VectorRun& vectors,
+    int64_t slot,
+    std::span<std::byte* const> planes) const {
+  const int64_t dim = vectors.dim;
   expect_slot(
       "AffineCodec.encode",
       supports(role, dim),
-      {slot, planes.size()},
+      {slot, planes.size(), vectors.count},
       kAffinePlanes);
-  std::array<uint8_t, kAffineMaxDim> buffer;
-  const std::span<uint8_t> codes(buffer.data(), vector.size());
-  for (int64_t d = 0; d < dim; d += group_) {
-    const AffineScale scale = affine_encode(
-        bits_, vector.subspan(d, group_), codes.subspan(d, group_));
-    const int64_t at = 2 * affine_scale_index(group_, slot, d);
-    std::memcpy(planes[kAffineScales] + at, &scale.scale, 2);
-    std::memcpy(planes[kAffineBiases] + at, &scale.bias, 2);
-  }
-  put_codes({role, bits_, slot}, codes, planes[kAffineCodes]);
+  const auto put = [&](AffinePlane plane, int64_t t, int64_t d, uint16_t x) {
+    std::memcpy(planes[plane] + 2 * affine_scale_index(group_, t, d), &x, 2);
+  };
+  const auto encode = [&](int64_t first, const CodedVectors& part) {
+    AffineScale scales[kVectorsAtOnce * kAffineMostGroups];
+    vector_loops().affine_encode({bits_, group_}, part, scales);
+    const AffineScale* next = scales;
+    for (int64_t t = slot + first; t < slot + first + part.count; ++t) {
+      for (int64_t d = 0; d < dim; d += group_) {
+        put(kAffineScales, t, d, next->scale);
+        put(kAffineBiases, t, d, next->bias);
+        ++next;
+      }
+    }
+  };
+  encode_codes({role, bits_, slot}, vectors, planes[kAffineCodes], encode);
 }
 
 void AffineCodec::decode(
@@ -120,8 +137,9 @@ void AffineCodec::decode(
     const int64_t at = 2 * affine_scale_index(group_, slot, d);
     std::memcpy(&scale.scale, planes[kAffineScales] + at, 2);
     std::memcpy(&scale.bias, planes[kAffineBiases] + at, 2);
+    const AffineLine line = affine_line(bits_, scale);
     for (int64_t i = d; i < d + group_; ++i) {
-      vector[i] = affine_decode(codes[i], scale);
+      vector[i] = affine_decode(codes[i], line);
     }
   }
 }

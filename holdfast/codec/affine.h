@@ -1,8 +1,9 @@
 // Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
 //
 // The affine codecs: codes of 2, 3, 4, 5, 6 or 8 bits, and for each group of
-// 32, 64 or 128 elements along the head a bf16 scale and a bf16 bias. As values
-// all equal MLX's quantize of the same bf16 vector. Stateless; any thread.
+// 32, 64 or 128 elements along the head a scale and a bias, f16 at 8 bits and
+// else bf16. As values all equal MLX's quantize of the vector rounded to bf16,
+// in the format of the scales. Stateless; any thread.
 
 #pragma once
 
@@ -20,7 +21,11 @@ class AffineCodec final : public Codec {
   std::string name() const override;
   std::string id() const override;
   CodecForm form() const override {
-    return {.kind = CodecKind::kAffine, .bits = bits_, .group = group_};
+    return {
+        .kind = CodecKind::kAffine,
+        .format = affine_scale_format(bits_),
+        .bits = bits_,
+        .group = group_};
   }
   Status supports(ChannelRole role, int64_t head_dim) const override;
   /// Codes, scales, biases.
@@ -29,6 +34,11 @@ class AffineCodec final : public Codec {
   void encode(
       ChannelRole role,
       std::span<const float> vector,
+      int64_t slot,
+      std::span<std::byte* const> planes) const override;
+  void encode_run(
+      ChannelRole role,
+      const VectorRun& vectors,
       int64_t slot,
       std::span<std::byte* const> planes) const override;
   void decode(

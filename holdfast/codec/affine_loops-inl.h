@@ -1,13 +1,14 @@
 // Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
 //
-// affine_encode() of affine_group.h. Include it in vector_loops_*.cpp alone.
+// affine_encode() of vector_loops.h. Include it in vector_loops_plain.cpp
+// alone.
 
 #pragma once
 
-#include "holdfast/base/bits.h"
 #include "holdfast/codec/affine_group.h"
 #include "holdfast/codec/lanes-inl.h"
 #include "holdfast/codec/round_loops-inl.h"
+#include "holdfast/codec/vector_loops.h"
 
 namespace holdfast {
 namespace {
@@ -38,17 +39,20 @@ inline Range range_of(const float* values, int64_t count) {
       })};
 }
 
-inline AffineScale affine_encode_loop(
+inline AffineLine affine_encode_group(
     int bits,
     const float* group,
     int64_t count,
     uint8_t* codes) {
   float values[kAffineLargestGroup];
-  if (!round_to_bf16(group, count, values)) {
+  const bool f16 = affine_scale_format(bits) == DenseFormat::kF16;
+  if (!round_to_bf16(group, count, values) ||
+      (f16 && !round_to_f16(values, count))) {
     for (int64_t i = 0; i < count; ++i) {
       codes[i] = 0;
     }
-    return {kAffineNan, kAffineNan};
+    constexpr float nan = __builtin_nanf("");
+    return {nan, nan};
   }
   const auto top = static_cast<float>((1 << bits) - 1);
   const Range range = range_of(values, count);
@@ -75,7 +79,22 @@ inline AffineScale affine_encode_loop(
     codes[i] =
         static_cast<uint8_t>(static_cast<int>(within + 0x1p23f - 0x1p23f));
   }
-  return {f32_to_bf16(scale), f32_to_bf16(bias)};
+  return {scale, bias};
+}
+
+inline void affine_encode_loop(
+    const AffineWidths& widths,
+    const CodedVectors& vectors,
+    AffineScale* scales) {
+  const auto [bits, group] = widths;
+  for (int64_t i = 0; i < vectors.count; ++i) {
+    for (int64_t d = 0; d < vectors.dim; d += group) {
+      *scales++ = affine_scale(
+          bits,
+          affine_encode_group(
+              bits, vectors.vector(i) + d, group, vectors.codes_of(i) + d));
+    }
+  }
 }
 
 } // namespace

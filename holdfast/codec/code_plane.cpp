@@ -6,66 +6,16 @@
 #include <cstring>
 
 #include "holdfast/base/check.h"
+#include "holdfast/codec/code_pieces-inl.h"
 #include "holdfast/codec/code_tile.h"
+#include "holdfast/codec/vector_loops.h"
 
 namespace holdfast {
 
 namespace {
 
-// How rows of b-bit codes lie in a tile, as constants of the loops below.
-template <int b>
-struct Rows {
-  static constexpr int bits = b;
-  static constexpr int64_t whole = 16 / bits; // codes of a word
-  static constexpr int64_t first_split = whole * bits; // row
-  static constexpr int64_t tile_words = bits * kCodeTileWords;
-};
-
-// Calls body(Rows<bits>()).
-template <class Body>
-void with_bits(int bits, const Body& body) {
-  switch (bits) {
-    case 2:
-      return body(Rows<2>());
-    case 3:
-      return body(Rows<3>());
-    case 4:
-      return body(Rows<4>());
-    case 5:
-      return body(Rows<5>());
-    case 6:
-      return body(Rows<6>());
-    case 8:
-      return body(Rows<8>());
-  }
-  throw Error(
-      ErrorCode::kInternal,
-      "[codes] expected codes of 2, 3, 4, 5, 6 or 8 bits, got " +
-          std::to_string(bits));
-}
-
 // A tile of keys holds 32 elements of a token in two neighbouring words of each
-// line, and nothing else in them. Both are handled as one 32-bit number: codes
-// of a row's two elements are 16 bits apart.
-template <class R>
-void put_key_tile(R, const uint8_t* codes, uint16_t* words) {
-  std::array<uint32_t, R::bits> lines{};
-  for (int64_t row = 0; row < R::first_split; ++row) {
-    const uint32_t pair = codes[2 * row] | uint32_t{codes[2 * row + 1]} << 16;
-    lines[row / R::whole] |= pair << (row % R::whole * R::bits);
-  }
-  for (int64_t row = R::first_split; row < kCodeTileRows; ++row) {
-    const uint32_t pair = codes[2 * row] | uint32_t{codes[2 * row + 1]} << 16;
-    for (int64_t i = 0; i < R::bits; ++i) {
-      const CodeBit at = code_bit(R::bits, row, i);
-      lines[at.line] |= (pair >> i & 0x10001u) << at.shift;
-    }
-  }
-  for (int64_t line = 0; line < R::bits; ++line) {
-    std::memcpy(words + line * kCodeTileWords, &lines[line], 4);
-  }
-}
-
+// line; both are read as one 32-bit number.
 template <class R>
 void get_key_tile(R, const uint16_t* words, uint8_t* codes) {
   std::array<uint32_t, R::bits> lines;
@@ -88,35 +38,13 @@ void get_key_tile(R, const uint16_t* words, uint8_t* codes) {
   }
 }
 
-// A tile of values holds 16 elements of a token, all in one row.
-template <class R>
-void put_value_tile(
-    R,
-    const uint8_t* codes,
-    const CodePlace& at,
-    uint16_t* tile) {
-  if (at.row >= R::first_split) {
-    for (int64_t d = 0; d < 16; ++d) {
-      put_code(tile, R::bits, at.row, at.word + 2 * d, codes[d]);
-    }
-    return;
-  }
-  uint16_t* line = tile + at.row / R::whole * kCodeTileWords + at.word;
-  const auto shift = static_cast<uint32_t>(at.row % R::whole * R::bits);
-  const uint32_t rest = ~(((1u << R::bits) - 1) << shift);
-  for (int64_t d = 0; d < 16; ++d) {
-    line[2 * d] = static_cast<uint16_t>(
-        (line[2 * d] & rest) | uint32_t{codes[d]} << shift);
-  }
-}
-
 template <class R>
 void get_value_tile(
     R,
     const uint16_t* tile,
     const CodePlace& at,
     uint8_t* codes) {
-  if (at.row >= R::first_split) {
+  if (R::left > 0 && at.row >= R::first_split) {
     for (int64_t d = 0; d < 16; ++d) {
       const int64_t word = at.word + 2 * d;
       codes[d] = static_cast<uint8_t>(get_code(tile, R::bits, at.row, word));
@@ -131,37 +59,29 @@ void get_value_tile(
   }
 }
 
+void require_width(int bits) {
+  if (bits < 2 || bits > 8 || bits == 7) [[unlikely]] {
+    throw Error(
+        ErrorCode::kInternal,
+        "[codes] expected codes of 2, 3, 4, 5, 6 or 8 bits, got " +
+            std::to_string(bits));
+  }
+}
+
 } // namespace
 
 void put_codes(
-    const CodeSlot& at,
-    std::span<const uint8_t> codes,
+    const CodeSlot& first,
+    const CodeTokens& tokens,
     std::byte* plane) {
-  auto* words = reinterpret_cast<uint16_t*>(plane);
-  const auto dim = static_cast<int64_t>(codes.size());
-  with_bits(at.bits, [&](auto rows) {
-    if (at.role == ChannelRole::kValues) {
-      for (int64_t d = 0; d < dim; d += 16) {
-        const CodePlace place = code_value_place(dim, at.slot, d);
-        put_value_tile(
-            rows, &codes[d], place, words + place.tile * rows.tile_words);
-      }
-      return;
-    }
-    int64_t d = 0;
-    for (; d + 32 <= dim; d += 32) {
-      const CodePlace place = code_key_place(at.slot, d);
-      put_key_tile(
-          rows, &codes[d], words + place.tile * rows.tile_words + place.word);
-    }
-    if (d < dim) {
-      std::array<uint8_t, 32> last{};
-      std::memcpy(last.data(), &codes[d], static_cast<size_t>(dim - d));
-      const CodePlace place = code_key_place(at.slot, d);
-      put_key_tile(
-          rows, last.data(), words + place.tile * rows.tile_words + place.word);
-    }
-  });
+  require_width(first.bits);
+  const VectorLoops& loops = vector_loops();
+  const auto& put = first.role == ChannelRole::kKeys ? loops.put_key_codes
+                                                     : loops.put_value_codes;
+  put(first.bits,
+      {first.slot, tokens.count, tokens.head_dim},
+      tokens.codes,
+      reinterpret_cast<uint16_t*>(plane));
 }
 
 void get_codes(
@@ -170,6 +90,7 @@ void get_codes(
     std::span<uint8_t> codes) {
   const auto* words = reinterpret_cast<const uint16_t*>(plane);
   const auto dim = static_cast<int64_t>(codes.size());
+  require_width(at.bits);
   with_bits(at.bits, [&](auto rows) {
     if (at.role == ChannelRole::kValues) {
       for (int64_t d = 0; d < dim; d += 16) {
@@ -190,10 +111,12 @@ void get_codes(
   });
 }
 
+int64_t code_row(ChannelRole role, int64_t head_dim) {
+  return role == ChannelRole::kKeys ? code_key_width(head_dim) : head_dim;
+}
+
 int64_t code_bytes(ChannelRole role, int bits, int64_t head_dim) {
-  const int64_t width =
-      role == ChannelRole::kKeys ? code_key_width(head_dim) : head_dim;
-  return code_plane_bytes(bits, width);
+  return code_plane_bytes(bits, code_row(role, head_dim));
 }
 
 } // namespace holdfast

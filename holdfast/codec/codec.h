@@ -31,10 +31,25 @@ enum class CodecKind { kDense, kAffine, kTurbo, kOther };
 /// keep their defaults, so that forms compare as values.
 struct CodecForm {
   CodecKind kind = CodecKind::kOther;
-  DenseFormat format = DenseFormat::kF32; // dense
+  DenseFormat format = DenseFormat::kF32; // of elements; affine: of scales
   int bits = 0; // affine, turbo
   int group = 0; // affine: elements that share a scale and a bias
   bool operator==(const CodecForm&) const = default;
+};
+
+/// Vectors [dim] of neighbouring tokens, `stride` floats apart.
+struct VectorRun {
+  const float* first = nullptr;
+  int64_t stride = 0;
+  int64_t count = 0;
+  int64_t dim = 0;
+
+  const float* vector(int64_t i) const {
+    return first + i * stride;
+  }
+  std::span<const float> operator[](int64_t i) const {
+    return {vector(i), static_cast<size_t>(dim)};
+  }
 };
 
 class Codec {
@@ -67,6 +82,20 @@ class Codec {
       std::span<const std::byte* const> planes,
       int64_t slot,
       std::span<float> vector) const = 0;
+  /// encode() of each vector, into `slot` and the slots after it; a codec that
+  /// is faster at many writes the same bytes.
+  virtual void encode_run(
+      ChannelRole role,
+      const VectorRun& vectors,
+      int64_t slot,
+      std::span<std::byte* const> planes) const;
+  /// decode() of `slot` and the slots after it. vectors: [tokens][head_dim].
+  virtual void decode_run(
+      ChannelRole role,
+      std::span<const std::byte* const> planes,
+      int64_t slot,
+      int64_t head_dim,
+      std::span<float> vectors) const;
 };
 
 /// The codec of that name, or kInvalidArgument listing the names known.

@@ -2,6 +2,7 @@
 
 #include "holdfast/codec/convert.h"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -37,10 +38,23 @@ void convert_slots(
   expect(
       conversion.slots >= 0 && conversion.slots <= kBlockTokens,
       "[convert_slots] expected at most kBlockTokens slots, got other");
-  std::vector<float> vector(conversion.head_dim);
-  for (int64_t slot = 0; slot < conversion.slots; ++slot) {
-    from.decode(conversion.role, conversion.from, slot, vector);
-    to.encode(conversion.role, vector, slot, conversion.to);
+  // As many at a time as stay in the first cache.
+  constexpr int64_t at_once = 16;
+  const int64_t dim = conversion.head_dim;
+  std::vector<float> vectors(std::min(conversion.slots, at_once) * dim);
+  for (int64_t slot = 0; slot < conversion.slots; slot += at_once) {
+    const int64_t count = std::min(conversion.slots - slot, at_once);
+    from.decode_run(
+        conversion.role,
+        conversion.from,
+        slot,
+        dim,
+        std::span(vectors).first(count * dim));
+    to.encode_run(
+        conversion.role,
+        {vectors.data(), dim, count, dim},
+        slot,
+        conversion.to);
   }
 }
 

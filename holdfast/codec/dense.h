@@ -37,12 +37,14 @@ class DenseCodec final : public Codec {
       std::span<const std::byte* const> planes,
       int64_t slot,
       std::span<float> vector) const override;
+  void decode_run(
+      ChannelRole role,
+      std::span<const std::byte* const> planes,
+      int64_t slot,
+      int64_t head_dim,
+      std::span<float> vectors) const override;
 
  private:
-  int64_t index(ChannelRole role, int64_t dim, int64_t slot, int64_t d) const;
-  void store(std::byte* plane, int64_t index, float value) const;
-  float load(const std::byte* plane, int64_t index) const;
-
   DenseFormat format_;
 };
 

@@ -104,13 +104,13 @@ Result<KvChoice> parse_kv_choice(std::string_view text) {
 }
 
 std::string to_string(const KvChoice& choice) {
-  const std::string text = codecs_text(choice.then);
-  if (choice.first == choice.then) {
-    return text;
+  std::string text = codecs_text(choice.then);
+  if (choice.first != choice.then) {
+    text += "@";
+    text += choice.start == kNeverStart ? "never"
+                                        : std::to_string(choice.start.get());
   }
-  return text + "@" +
-      (choice.start == kNeverStart ? "never"
-                                   : std::to_string(choice.start.get()));
+  return text;
 }
 
 const KvChoice& KvPolicy::of(int64_t layer, std::string_view group) const {
@@ -124,18 +124,20 @@ const KvChoice& KvPolicy::of(int64_t layer, std::string_view group) const {
 Status KvPolicy::fits(std::span<const KvLayer> model) const {
   std::set<std::string, std::less<>> known;
   for (const KvLayer& layer : model) {
-    known.insert(layer.group);
+    if (layer.key_dim > 0) {
+      known.insert(layer.group);
+    }
   }
   for (const auto& [group, choice] : groups) {
     if (!known.contains(group)) {
       std::string names;
       for (const std::string& name : known) {
-        names += (names.empty() ? "" : ", ") + name;
+        names += names.empty() ? "" : ", ";
+        names += name;
       }
-      return Status(
-          ErrorCode::kInvalidArgument,
-          "[kv] expected a group of this model (" + names + "), got \"" +
-              group + "\"");
+      std::string text = "[kv] expected a group of this model (";
+      text.append(names).append("), got \"").append(group).append("\"");
+      return {ErrorCode::kInvalidArgument, std::move(text)};
     }
   }
   for (const auto& [layer, choice] : layers) {
@@ -144,6 +146,12 @@ Status KvPolicy::fits(std::span<const KvLayer> model) const {
           ErrorCode::kInvalidArgument,
           "[kv] expected a layer below " + std::to_string(model.size()) +
               ", got " + std::to_string(layer));
+    }
+    if (model[layer].key_dim == 0) {
+      return Status(
+          ErrorCode::kInvalidArgument,
+          "[kv] expected a layer that stores keys and values of its own, got " +
+              std::to_string(layer));
     }
   }
   for (int64_t i = 0; i < std::ssize(model); ++i) {

@@ -54,7 +54,7 @@ std::string to_string(const KvChoice& choice);
 /// One layer, as a policy sees it.
 struct KvLayer {
   std::string group; // "full", "sliding"
-  int64_t key_dim = 0; // 0: no keys and values, any choice fits
+  int64_t key_dim = 0; // 0: stores no keys and values of its own
   int64_t value_dim = 0;
 };
 
@@ -66,7 +66,8 @@ struct KvPolicy {
 
   const KvChoice& of(int64_t layer, std::string_view group) const;
   /// Ok; kInvalidArgument where a layer or a group is named that the model does
-  /// not have; kUnsupported where a codec of either phase does not fit the head
+  /// not have or that stores no keys and values (it is recurrent, or reads a
+  /// donor's); kUnsupported where a codec of either phase does not fit the head
   /// size of a layer, naming the layer and a codec that does.
   Status fits(std::span<const KvLayer> model) const;
 };

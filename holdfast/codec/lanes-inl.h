@@ -2,7 +2,7 @@
 //
 // Sixteen elements at once, in as many registers as the instruction set needs,
 // by the vector extensions that GCC and clang share. Include it in
-// vector_loops_*.cpp alone.
+// vector_loops_plain.cpp alone.
 
 #pragma once
 
@@ -13,22 +13,12 @@ namespace {
 
 inline constexpr int64_t kLanes = 16;
 using FloatLanes = float __attribute__((vector_size(64)));
-using IntLanes = int32_t __attribute__((vector_size(64)));
 using WordLanes = uint32_t __attribute__((vector_size(64)));
 
-/// As many lanes as a register of the instruction set has: 4 or 16.
-template <int lanes>
-struct Register;
-template <>
-struct Register<4> {
-  using Floats = float __attribute__((vector_size(16)));
-  using Ints = int32_t __attribute__((vector_size(16)));
-};
-template <>
-struct Register<16> {
-  using Floats = FloatLanes;
-  using Ints = IntLanes;
-};
+/// As many as a register of the smallest instruction set has.
+inline constexpr int64_t kFew = 4;
+using FewFloats = float __attribute__((vector_size(16)));
+using FewInts = int32_t __attribute__((vector_size(16)));
 
 template <class Vector>
 inline void load(const float* from, Vector& x) {

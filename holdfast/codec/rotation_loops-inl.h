@@ -1,7 +1,7 @@
 // Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
 //
-// rotate() and unrotate() of rotation.h. Include it in vector_loops_*.cpp
-// alone.
+// rotate() and unrotate() of rotation.h. Include it in
+// vector_loops_plain.cpp alone.
 
 #pragma once
 
@@ -10,23 +10,10 @@
 
 #include "holdfast/codec/lanes-inl.h"
 #include "holdfast/codec/rotation_layout.h"
+#include "holdfast/codec/rotation_signs-inl.h"
 
 namespace holdfast {
 namespace {
-
-/// The sign bits of a pass as masks.
-struct SignMasks {
-  uint32_t bits[kRotationMaxDim];
-};
-
-constexpr SignMasks sign_masks(int pass) {
-  SignMasks masks{};
-  for (int64_t i = 0; i < kRotationMaxDim; ++i) {
-    masks.bits[i] = rotation_negates(pass, i) ? 0x80000000u : 0u;
-  }
-  return masks;
-}
-constexpr SignMasks kSignMasks[] = {sign_masks(0), sign_masks(1)};
 
 inline void flip_signs(float* x, int64_t width, int pass) {
   const uint32_t* masks = kSignMasks[pass].bits;

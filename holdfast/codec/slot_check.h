@@ -29,13 +29,14 @@ inline Status head_refusal(
           std::string(fits) + " fits");
 }
 
-/// A token of a head: its slot and how many planes the caller passed.
+/// Tokens of a head: their slots and how many planes the caller passed.
 struct SlotAccess {
   int64_t slot;
   size_t planes;
+  int64_t count = 1;
 };
 
-/// Throws where the codec does not support the head, kInvalidArgument where the
+/// Throws where the codec does not support the head, kInvalidArgument where a
 /// slot or the number of planes is wrong.
 inline void expect_slot(
     const char* where,
@@ -43,13 +44,15 @@ inline void expect_slot(
     const SlotAccess& access,
     size_t planes) {
   supported.check();
-  if (access.slot < 0 || access.slot >= kBlockTokens || access.planes != planes)
-      [[unlikely]] {
+  const bool inside = access.slot >= 0 && access.slot < kBlockTokens &&
+      access.count >= 0 && access.count <= kBlockTokens - access.slot;
+  if (!inside || access.planes != planes) [[unlikely]] {
     throw Error(
         ErrorCode::kInvalidArgument,
-        std::string("[") + where + "] expected a slot below " +
+        std::string("[") + where + "] expected slots below " +
             std::to_string(kBlockTokens) +
-            " and planes: " + std::to_string(planes) + ", got slot " +
+            " and planes: " + std::to_string(planes) +
+            ", got slots: " + std::to_string(access.count) + " from " +
             std::to_string(access.slot) +
             " and planes: " + std::to_string(access.planes));
   }

@@ -9,6 +9,7 @@
 #include "holdfast/codec/rotation.h"
 #include "holdfast/codec/slot_check.h"
 #include "holdfast/codec/turbo_vector.h"
+#include "holdfast/codec/vector_loops.h"
 
 namespace holdfast {
 
@@ -60,16 +61,29 @@ void TurboCodec::encode(
     int64_t slot,
     std::span<std::byte* const> planes) const {
   const auto dim = static_cast<int64_t>(vector.size());
+  encode_run(role, {vector.data(), dim, 1, dim}, slot, planes);
+}
+
+void TurboCodec::encode_run(
+    ChannelRole role,
+    const VectorRun& vectors,
+    int64_t slot,
+    std::span<std::byte* const> planes) const {
+  const int64_t dim = vectors.dim;
   expect_slot(
       "TurboCodec.encode",
       supports(role, dim),
-      {slot, planes.size()},
+      {slot, planes.size(), vectors.count},
       kTurboPlanes);
-  std::array<uint8_t, kTurboMaxDim> buffer;
-  const std::span<uint8_t> codes(buffer.data(), vector.size());
-  const float norm = turbo_encode(bits_, vector, codes);
-  std::memcpy(planes[kTurboNorms] + 4 * turbo_norm_index(slot), &norm, 4);
-  put_codes({role, bits_, slot}, codes, planes[kTurboCodes]);
+  const auto encode = [&](int64_t first, const CodedVectors& part) {
+    float norms[kVectorsAtOnce];
+    vector_loops().turbo_encode(bits_, part, norms);
+    std::memcpy(
+        planes[kTurboNorms] + 4 * turbo_norm_index(slot + first),
+        norms,
+        static_cast<size_t>(4 * part.count));
+  };
+  encode_codes({role, bits_, slot}, vectors, planes[kTurboCodes], encode);
 }
 
 void TurboCodec::decode(

@@ -31,6 +31,11 @@ class TurboCodec final : public Codec {
       std::span<const float> vector,
       int64_t slot,
       std::span<std::byte* const> planes) const override;
+  void encode_run(
+      ChannelRole role,
+      const VectorRun& vectors,
+      int64_t slot,
+      std::span<std::byte* const> planes) const override;
   void decode(
       ChannelRole role,
       std::span<const std::byte* const> planes,

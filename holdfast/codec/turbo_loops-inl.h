@@ -1,6 +1,6 @@
 // Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
 //
-// turbo_encode() of turbo_vector.h. Include it in vector_loops_*.cpp alone.
+// turbo_encode() of turbo_vector.h. Include it in vector_loops_plain.cpp alone.
 
 #pragma once
 
@@ -9,6 +9,7 @@
 #include "holdfast/codec/turbo_books.h"
 #include "holdfast/codec/turbo_layout.h"
 #include "holdfast/codec/turbo_steps.h"
+#include "holdfast/codec/vector_loops.h"
 
 namespace holdfast {
 namespace {
@@ -67,21 +68,20 @@ struct Trial {
 /// sizes: the magnitudes of the rotated vector. Levels have the signs of their
 /// elements, so that sums of products need neither. twice_step: twice what an
 /// element is multiplied by to be compared with the levels.
-template <int bits, int lanes>
+template <int bits>
 inline Trial try_step(const float* sizes, int64_t dim, float twice_step) {
-  using Floats = typename Register<lanes>::Floats;
   constexpr Staircase<bits> stairs = staircase<bits>();
-  const Floats zero{};
+  const FewFloats zero{};
   float products[kLanes];
   float lengths[kLanes];
-  for (int64_t lane = 0; lane < kLanes; lane += lanes) {
-    Floats product{};
-    Floats length{};
+  for (int64_t lane = 0; lane < kLanes; lane += kFew) {
+    FewFloats product{};
+    FewFloats length{};
     for (int64_t d = lane; d < dim; d += kLanes) {
-      Floats size;
+      FewFloats size;
       load(sizes + d, size);
-      const Floats twice = size * twice_step;
-      Floats level = zero + stairs.first;
+      const FewFloats twice = size * twice_step;
+      FewFloats level = zero + stairs.first;
       for (int k = 0; k + 1 < stairs.half; ++k) {
         level += twice >= stairs.at[k] ? zero + stairs.rise[k] : zero;
       }
@@ -94,26 +94,24 @@ inline Trial try_step(const float* sizes, int64_t dim, float twice_step) {
   return {sum_of_lanes(products), sum_of_lanes(lengths)};
 }
 
-template <int bits, int lanes>
+template <int bits>
 inline void put_levels(
     const float* rotated,
     int64_t dim,
     float twice_step,
     uint8_t* codes) {
-  using Floats = typename Register<lanes>::Floats;
-  using Ints = typename Register<lanes>::Ints;
   constexpr Staircase<bits> stairs = staircase<bits>();
-  for (int64_t first = 0; first < dim; first += lanes) {
-    Floats x;
+  for (int64_t first = 0; first < dim; first += kFew) {
+    FewFloats x;
     load(rotated + first, x);
-    const Ints negative = (Ints)x >> 31; // -1 or 0
-    const Floats twice = (Floats)((Ints)x & 0x7fffffff) * twice_step;
-    Ints code = Ints{} + stairs.half;
+    const FewInts negative = (FewInts)x >> 31; // -1 or 0
+    const FewFloats twice = (FewFloats)((FewInts)x & 0x7fffffff) * twice_step;
+    FewInts code = FewInts{} + stairs.half;
     for (int k = 0; k + 1 < stairs.half; ++k) {
-      code -= (Ints)(twice >= stairs.at[k]);
+      code -= (FewInts)(twice >= stairs.at[k]);
     }
     code ^= negative & (2 * stairs.half - 1);
-    for (int64_t i = 0; i < lanes; ++i) {
+    for (int64_t i = 0; i < kFew; ++i) {
       codes[first + i] = static_cast<uint8_t>(code[i]);
     }
   }
@@ -121,7 +119,7 @@ inline void put_levels(
 
 /// The best of kTurboSteps: its levels point most nearly along the vector.
 /// Writes the codes and returns the product of the vector and its levels.
-template <int bits, int lanes>
+template <int bits>
 inline float encode_by_book(
     const float* rotated,
     int64_t dim,
@@ -138,7 +136,7 @@ inline float encode_by_book(
   float product = 0.0f;
   for (const float part : kTurboSteps) {
     const float twice_step = 2.0f * (unit * part);
-    const Trial trial = try_step<bits, lanes>(sizes, dim, twice_step);
+    const Trial trial = try_step<bits>(sizes, dim, twice_step);
     const float here = trial.product / trial.length * trial.product;
     if (here > quality) {
       quality = here;
@@ -146,7 +144,7 @@ inline float encode_by_book(
       product = trial.product;
     }
   }
-  put_levels<bits, lanes>(rotated, dim, best_step, codes);
+  put_levels<bits>(rotated, dim, best_step, codes);
   return product;
 }
 
@@ -176,9 +174,11 @@ inline float encode_uniform(const float* rotated, int64_t dim, uint8_t* codes) {
   return dot(rotated, levels, dim);
 }
 
-template <int lanes>
-inline float
-turbo_encode_loop(int bits, const float* vector, int64_t dim, uint8_t* codes) {
+inline float turbo_encode_vector(
+    int bits,
+    const float* vector,
+    int64_t dim,
+    uint8_t* codes) {
   float rotated[kTurboMaxDim];
   const bool rounded = round_to_bf16(vector, dim, rotated);
   rotate_loop(rotated, dim);
@@ -191,15 +191,23 @@ turbo_encode_loop(int bits, const float* vector, int64_t dim, uint8_t* codes) {
     }
     return finite ? 0.0f : std::bit_cast<float>(0x7fc00000u);
   }
-  const auto encode = bits == 2 ? encode_by_book<2, lanes>
-      : bits == 3               ? encode_by_book<3, lanes>
-      : bits == 4               ? encode_by_book<4, lanes>
-                                : encode_by_book<5, lanes>;
+  const auto encode = bits == 2 ? encode_by_book<2>
+      : bits == 3               ? encode_by_book<3>
+      : bits == 4               ? encode_by_book<4>
+                                : encode_by_book<5>;
   const float product = bits == 8 ? encode_uniform(rotated, dim, codes)
                                   : encode(rotated, dim, squares, codes);
   // With this norm the stored vector's product with the true one is the true
   // one's square: rounding to levels shrinks no score and no value on average.
   return squares / product;
+}
+
+inline void
+turbo_encode_loop(int bits, const CodedVectors& vectors, float* norms) {
+  for (int64_t i = 0; i < vectors.count; ++i) {
+    norms[i] = turbo_encode_vector(
+        bits, vectors.vector(i), vectors.dim, vectors.codes_of(i));
+  }
 }
 
 } // namespace

@@ -16,7 +16,12 @@ float turbo_encode(
       can_rotate(dim) && codes.size() == vector.size(),
       "[turbo_encode] expected a head size that can be rotated and as many "
       "codes, got others");
-  return vector_loops().turbo_encode(bits, vector.data(), dim, codes.data());
+  float norm;
+  vector_loops().turbo_encode(
+      bits,
+      {.vectors = vector.data(), .count = 1, .dim = dim, .codes = codes.data()},
+      &norm);
+  return norm;
 }
 
 void turbo_decode_rotated(

@@ -1,8 +1,8 @@
 // Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
 //
-// The loops behind affine_group.h, turbo_vector.h and rotation.h, compiled once
-// for every processor and once for AVX-512. Same code, no fused operations, so
-// the same bits. Immutable; any thread.
+// The loops behind the codecs, in plain C++ for every processor and in AVX-512.
+// Both compute the same numbers in the same order, so they write the same bits.
+// Immutable; any thread.
 
 #pragma once
 
@@ -12,21 +12,71 @@
 
 namespace holdfast {
 
+/// Vectors that are encoded at a time, at most: the tokens of a tile of keys.
+inline constexpr int64_t kVectorsAtOnce = 16;
+/// Vectors [dim], `stride` floats apart, and where their codes [dim] go, `row`
+/// bytes apart.
+struct CodedVectors {
+  const float* vectors = nullptr;
+  int64_t stride = 0;
+  int64_t count = 0; // up to kVectorsAtOnce
+  int64_t dim = 0;
+  uint8_t* codes = nullptr;
+  int64_t row = 0;
+
+  const float* vector(int64_t i) const {
+    return vectors + i * stride;
+  }
+  uint8_t* codes_of(int64_t i) const {
+    return codes + i * row;
+  }
+};
+/// How an affine codec stores them.
+struct AffineWidths {
+  int bits = 0;
+  int64_t group = 0; // 32, 64 or 128
+};
+
+/// Tokens in neighbouring slots of a plane.
+struct SlotRun {
+  int64_t slot = 0;
+  int64_t count = 0;
+  int64_t dim = 0;
+};
+
 /// Pointers instead of spans: what an instruction set's file instantiates of a
 /// header must not be shared with the others.
 struct VectorLoops {
-  AffineScale (*affine_encode)(
-      int bits,
-      const float* group,
-      int64_t count,
-      uint8_t* codes);
-  float (*turbo_encode)(
-      int bits,
-      const float* vector,
-      int64_t dim,
-      uint8_t* codes);
+  /// scales: [count][dim / group].
+  void (*affine_encode)(
+      const AffineWidths& widths,
+      const CodedVectors& vectors,
+      AffineScale* scales);
+  /// turbo_encode() of turbo_vector.h. norms: [count].
+  void (*turbo_encode)(int bits, const CodedVectors& vectors, float* norms);
   void (*rotate)(float* vector, int64_t dim);
   void (*unrotate)(float* vector, int64_t dim);
+  /// Codes into the tiles of a plane (code_tile.h), those of keys
+  /// [count][code_key_width(dim)], of values [count][dim].
+  void (*put_key_codes)(
+      int bits,
+      const SlotRun& run,
+      const uint8_t* codes,
+      uint16_t* plane);
+  void (*put_value_codes)(
+      int bits,
+      const SlotRun& run,
+      const uint8_t* codes,
+      uint16_t* plane);
+  /// Vectors [count][dim] of a plane of bf16 (dense_layout.h).
+  void (*read_bf16_keys)(
+      const SlotRun& run,
+      const uint16_t* plane,
+      float* vectors);
+  void (*read_bf16_values)(
+      const SlotRun& run,
+      const uint16_t* plane,
+      float* vectors);
 };
 
 const VectorLoops& plain_loops();

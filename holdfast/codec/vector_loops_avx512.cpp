@@ -1,7 +1,11 @@
 // Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
 
-#include "holdfast/codec/affine_loops-inl.h"
-#include "holdfast/codec/turbo_loops-inl.h"
+#include <bit>
+
+#include "holdfast/codec/affine_avx512-inl.h"
+#include "holdfast/codec/bf16_avx512-inl.h"
+#include "holdfast/codec/code_avx512-inl.h"
+#include "holdfast/codec/turbo_avx512-inl.h"
 #include "holdfast/codec/vector_loops.h"
 
 namespace holdfast {
@@ -9,9 +13,13 @@ namespace holdfast {
 const VectorLoops& avx512_loops() {
   static constexpr VectorLoops loops{
       .affine_encode = affine_encode_loop,
-      .turbo_encode = turbo_encode_loop<16>,
+      .turbo_encode = turbo_encode_loop,
       .rotate = rotate_loop,
-      .unrotate = unrotate_loop};
+      .unrotate = unrotate_loop,
+      .put_key_codes = put_key_codes,
+      .put_value_codes = put_value_codes,
+      .read_bf16_keys = read_bf16_keys,
+      .read_bf16_values = read_bf16_values};
   return loops;
 }
 

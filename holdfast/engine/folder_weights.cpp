@@ -197,7 +197,8 @@ void FolderWeights::add_file(const std::string& path) {
     if (!tensors_.emplace(canonical(name), std::move(tensor)).second) {
       throw Error(
           ErrorCode::kCorrupt,
-          path + ": expected each tensor once, got " + name + " twice");
+          std::string(path).append(": expected each tensor once, got ") + name +
+              " twice");
     }
   }
 }

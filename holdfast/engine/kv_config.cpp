@@ -202,7 +202,7 @@ Precision precision_of(const KvPolicy& policy, std::span<const KvLayer> model) {
   Precision precision{.phases = phases_of(policy.usual)};
   for (int64_t layer = 0; layer < std::ssize(model); ++layer) {
     const KvChoice& choice = policy.of(layer, model[layer].group);
-    if (!(choice == policy.usual)) {
+    if (model[layer].key_dim > 0 && !(choice == policy.usual)) {
       precision.layers[layer] = phases_of(choice);
     }
   }

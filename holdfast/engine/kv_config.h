@@ -31,8 +31,8 @@ Result<KvPolicy> read_kv_config(const std::string& path, const KvChoice& usual);
 
 /// One phase or two.
 std::vector<LayerPhase> phases_of(const KvChoice& choice);
-/// The phases of each layer of a model, after KvPolicy::fits(); throws what
-/// that refuses.
+/// The phases of each layer of a model that stores keys and values of its own,
+/// after KvPolicy::fits(); throws what that refuses.
 Precision precision_of(const KvPolicy& policy, std::span<const KvLayer> model);
 
 } // namespace holdfast

@@ -106,14 +106,18 @@ end_tokens(const GgufFile& file, const Tokenizer& tokenizer) {
 std::vector<KvLayer> kv_layers(std::span<const LayerSpec> layers) {
   std::vector<KvLayer> result;
   for (const LayerSpec& layer : layers) {
-    if (const auto* attention = std::get_if<AttentionSpec>(&layer)) {
-      result.push_back(
-          {.group = attention->visibility.window > 0 ? "sliding" : "full",
-           .key_dim = attention->key_dim,
-           .value_dim = attention->value_dim});
-    } else {
+    const auto* attention = std::get_if<AttentionSpec>(&layer);
+    if (attention == nullptr) {
       result.push_back({.group = "recurrent"});
+      continue;
     }
+    const char* group = attention->visibility.window > 0 ? "sliding" : "full";
+    result.push_back(
+        attention->donor ? KvLayer{.group = group}
+                         : KvLayer{
+                               .group = group,
+                               .key_dim = attention->key_dim,
+                               .value_dim = attention->value_dim});
   }
   return result;
 }

@@ -145,12 +145,14 @@ void Sampler::keep_top_p(std::span<const float> logits) {
   }
   // Widen the band below the maximum until it holds enough probability.
   const double target = options_.top_p * weigh(logits, 1.0f);
-  for (float band = 2.0f; band < 128.0f; band *= 1.5f) {
+  float band = 2.0f;
+  while (band < 128.0f) {
     collect(logits, max_ - band);
     if (weigh_candidates(1.0f) >= target) {
       cut_top_p(target);
       return;
     }
+    band *= 1.5f;
   }
   collect(logits, kLowest);
   weigh_candidates(1.0f);

@@ -78,9 +78,7 @@ mx::array run_decoder_layer(
   const auto [q, k, v] =
       cpu::split_heads(layer.heads, qkv, step.positions(), place);
   const auto read = step.attend(index, q, k, v);
-  const auto flat = mx::reshape(
-      read, {x.shape(0), static_cast<int>(layer.output->k())}, place.stream);
-  const auto h = cpu::linear(layer.output, flat, x, place);
+  const auto h = cpu::linear(layer.output, read, x, place);
   return run_feed_forward(layer.feed_forward, h, place);
 }
 
@@ -90,12 +88,7 @@ mx::array embed_tokens(
     float scale,
     const Step& step,
     const cpu::Place& place) {
-  expect(
-      std::ssize(tokens) == step.tokens(),
-      "[model] expected as many tokens as the step has");
-  const mx::array ids(
-      tokens.data(), mx::Shape{static_cast<int>(tokens.size())}, mx::int32);
-  return cpu::embed(table, ids, scale, place);
+  return cpu::embed(table, step.token_ids(tokens), scale, place);
 }
 
 void evaluate_long_chunk(const Step& step, const mx::array& x) {

@@ -99,7 +99,7 @@ class Gemma4 : public Model {
       }
       x = run_layer(i, x, extra, step, place);
     }
-    const auto logits = logits_of(output_, x, outputs, place);
+    auto logits = logits_of(output_, x, outputs, place);
     if (!logits || shape_.softcap == 0.0f) {
       return logits;
     }
@@ -156,9 +156,7 @@ class Gemma4 : public Model {
     const Gemma4Layer& layer = layers_[static_cast<size_t>(index)];
     const auto s = place.stream;
     const auto read = attend(index, x, step, place);
-    const auto flat =
-        mx::reshape(read, {x.shape(0), static_cast<int>(layer.output->k())}, s);
-    const auto h = cpu::linear(layer.output, flat, x, place);
+    const auto h = cpu::linear(layer.output, read, x, place);
     auto y = run_feed_forward(layer.feed_forward, h, place);
     if (extra) {
       const auto i = static_cast<int>(index);

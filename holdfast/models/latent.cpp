@@ -93,7 +93,7 @@ class Latent : public Model {
         s);
   }
 
-  /// [T, heads * value].
+  /// [T, heads, value].
   mx::array attend(
       const LatentLayer& layer,
       LayerIndex index,
@@ -139,10 +139,7 @@ class Latent : public Model {
         mx::concatenate({over_latent, part(0, heads)}, 2, s),
         part(heads, heads + 1),
         mx::reshape(latent, {tokens, 1, static_cast<int>(shape_.rank)}, s));
-    return mx::reshape(
-        cpu::heads_linear(layer.from_latent, read, place),
-        {tokens, static_cast<int>(shape_.heads * shape_.value)},
-        s);
+    return cpu::heads_linear(layer.from_latent, read, place);
   }
 
   const ModelConfig config_;

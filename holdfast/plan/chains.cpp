@@ -16,7 +16,7 @@ Chains::Chains(
     std::vector<GroupRule> rules,
     BlockConverter convert)
     : pool_(pool), rules_(std::move(rules)), convert_(std::move(convert)) {
-  Chain(rules_, kBlockTokens); // checks them
+  const Chain checked(rules_, kBlockTokens); // refuses wrong rules
   int64_t kinds = 0;
   for (const GroupRule& rule : rules_) {
     first_kind_.push_back(kinds);
@@ -136,7 +136,7 @@ Chains::new_blocks(const RowAppend& append, int64_t group) const {
   const Row& row = at(append.row);
   const auto& blocks = row.blocks[static_cast<size_t>(group)];
   Chain after = row.chain;
-  after.append(append.count);
+  after.append(append.count, append.spans);
   const int64_t tail = copies_tail(row, group) ? 1 : 0;
   return {
       .first = std::ssize(blocks) - tail, .end = after.held(group).end.get()};
@@ -247,6 +247,10 @@ void Chains::check_row(const Row& row) const {
           chain.committed() <= chain.written() &&
           (open_ || chain.committed() == chain.written()),
       "[chains] expected 0 <= committed <= written, got other counts");
+  ensure(
+      chain.spans().empty() || chain.spans().back().end <= chain.committed(),
+      "[chains] expected bidirectional spans of committed positions, got "
+      "others");
   for (int64_t group = 0; group < groups(); ++group) {
     const int64_t end = chain.held(group).end.get();
     ensure(

@@ -84,14 +84,20 @@ class Chains {
   /// Opens a step that appends to the given rows, in the order given. Rows that
   /// are due are converted first, once nothing can be refused any more. Throws
   /// kInvalidArgument (open step, no rows, count < 1 or above the row's
-  /// max_append(), row named twice), kNotFound (unknown row), kOutOfBudget.
+  /// max_append(), a bidirectional span cut, row named twice), kNotFound
+  /// (unknown row), kOutOfBudget.
   Transaction begin(std::span<const RowAppend> appends);
   /// The most by which live bytes grow while begin runs, conversions included.
   Bytes bytes_needed(std::span<const RowAppend> appends) const;
   /// The most bytes that the row's images take while it grows by `tokens`
   /// positions, at most `at_once` of them tentative at a time: as if it shared
-  /// nothing, whole blocks, both phases of a conversion.
-  Bytes projected_bytes(RowId row, int64_t tokens, int64_t at_once) const;
+  /// nothing, whole blocks, both phases of a conversion. spans: those among
+  /// the tokens, each at once.
+  Bytes projected_bytes(
+      RowId row,
+      int64_t tokens,
+      int64_t at_once,
+      BidirectionalSpans spans = {}) const;
 
   std::span<const RowId> order() const {
     return batch_.order();

@@ -15,11 +15,14 @@
 
 namespace holdfast {
 
-/// What a query at position p may see of its own sequence: positions <= p, and
-/// with a window only those > p - window, besides the first `sinks` positions.
+/// What a query at position p may see of its own sequence: the positions <= p
+/// and those of its bidirectional span (rows/bidirectional.h). Of them, with a
+/// window, only those > p - window and < p + window, besides the first `sinks`
+/// positions.
 struct Visibility {
   int64_t window = 0; // positions a query sees, itself included; 0: all
   int64_t sinks = 0; // leading positions that stay visible beside a window
+  bool spans = true; // false: positions <= p alone, in spans too
 
   bool operator==(const Visibility&) const = default;
 };

@@ -80,7 +80,10 @@ StepPlan make_step_plan(
         chain.written().get() == start + append.count,
         "[plan] expected the places of the step, got another number");
     plan.rows.push_back(
-        {.first_token = plan.tokens, .count = append.count, .start = start});
+        {.first_token = plan.tokens,
+         .count = append.count,
+         .start = start,
+         .bidirectional = append.spans});
     plan.tokens += append.count;
     for (int64_t i = 0; i < append.count; ++i) {
       plan.positions.push_back(static_cast<int32_t>(start + i));

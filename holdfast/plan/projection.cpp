@@ -41,8 +41,11 @@ int64_t phase_at(const GroupRule& rule, int64_t committed) {
 
 } // namespace
 
-Bytes Chains::projected_bytes(RowId row, int64_t tokens, int64_t at_once)
-    const {
+Bytes Chains::projected_bytes(
+    RowId row,
+    int64_t tokens,
+    int64_t at_once,
+    BidirectionalSpans spans) const {
   expect(
       tokens >= 0 && at_once >= 1,
       "[chains.projected_bytes] expected 0 or more tokens, 1 or more at once");
@@ -50,13 +53,18 @@ Bytes Chains::projected_bytes(RowId row, int64_t tokens, int64_t at_once)
   const int64_t now = chain.committed().get();
   // Clamped, so that no sum overflows.
   tokens = std::min(tokens, (kMaxPositions - chain.committed()).get());
+  for (const BidirectionalSpan& span : spans) {
+    at_once = std::max(at_once, (span.end - span.begin).get());
+  }
   at_once = std::min(at_once, kMaxPositions.get());
   const int64_t end = now + tokens;
   std::set<int64_t> cuts{now}; // where appends end and rows are converted
   for (const GroupRule& rule : rules_) {
     for (const Position start : rule.starts) {
-      if (start.get() > now && start.get() < end) {
-        cuts.insert(start.get());
+      const auto* across = span_cut_at(spans, start);
+      const int64_t cut = (across ? across->end : start).get();
+      if (start.get() > now && cut < end) {
+        cuts.insert(cut);
       }
     }
   }

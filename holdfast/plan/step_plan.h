@@ -11,6 +11,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "holdfast/rows/bidirectional.h"
+
 namespace holdfast {
 
 /// A row's tokens within the step's [T, ...] arrays.
@@ -18,6 +20,15 @@ struct RowSpan {
   int64_t first_token = 0; // index into [0, T)
   int64_t count = 0; // tokens of this row, >= 1
   int64_t start = 0; // absolute position of its first token
+  /// Whole ones, of these positions, in order.
+  std::vector<BidirectionalSpan> bidirectional = {};
+
+  /// The position behind the last that the query at `position`, one of these,
+  /// may see: the next one, or the end of its bidirectional span.
+  int64_t seen_end(int64_t position) const {
+    const auto* span = span_cut_at(bidirectional, Position(position + 1));
+    return span ? span->end.get() : position + 1;
+  }
 };
 
 /// The blocks of one row in one layer group: image of block b (positions

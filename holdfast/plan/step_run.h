@@ -11,8 +11,10 @@
 
 #include <atomic>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -29,16 +31,19 @@ class StepRun {
   const StepPlan& plan() const {
     return *plan_;
   }
-  /// Throws kStale after end(), or once a layer has failed.
+  /// Throws kStale after end(), or once a layer has failed, with its text.
   void require_live() const {
     expect(
         !ended_.load(),
         "[step] expected an array of the open step, got one of an ended step",
         ErrorCode::kStale);
-    expect(
-        !failed_.load(),
-        "[step] expected a step of which no layer failed, got one that failed",
-        ErrorCode::kStale);
+    if (failed_.load()) {
+      throw Error(
+          ErrorCode::kStale,
+          "[step] expected a step of which no layer failed, got one that "
+          "failed: " +
+              text_);
+    }
   }
   /// A layer's task: runs `task`, which writes its keys, values and output.
   /// Throws what it throws, and as require_live(); then the layer has failed.
@@ -47,11 +52,20 @@ class StepRun {
     require_live();
     try {
       task();
-    } catch (...) {
+    } catch (const std::exception& error) {
+      text_ = error.what();
+      failure_ = std::current_exception();
       failed_.store(true);
       throw;
     }
     done_[layer].store(true);
+  }
+  /// Throws what the layer that failed threw, if one did: whoever waits on the
+  /// stream, which steps of sibling states share, may have met it or not.
+  void rethrow_failure() const {
+    if (failed_.load()) {
+      std::rethrow_exception(failure_);
+    }
   }
   /// A layer's keys and values are all written, and its output is.
   bool finished(int64_t layer) const {
@@ -66,6 +80,8 @@ class StepRun {
  private:
   const std::shared_ptr<const StepPlan> plan_;
   std::mutex at_work_; // tasks of one stream never meet: uncontended
+  std::string text_; // written once, before failed_
+  std::exception_ptr failure_; // likewise
   std::atomic<bool> failed_{false};
   std::atomic<bool> ended_{false};
   std::vector<std::atomic<bool>> done_;

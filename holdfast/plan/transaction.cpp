@@ -50,7 +50,7 @@ Transaction::~Transaction() {
 
 void Transaction::place() {
   for (const RowAppend& append : appends_) {
-    chains_->at(append.row).chain.append(append.count);
+    chains_->at(append.row).chain.append(append.count, append.spans);
   }
   for (BlockPlacement& placement : placements_) {
     auto& blocks = chains_->rows_[placement.slot]
@@ -80,13 +80,7 @@ void Transaction::commit(std::span<const int64_t> accepted) {
             " rows, got " + std::to_string(accepted.size()));
   }
   for (size_t i = 0; i < accepted.size(); ++i) {
-    if (accepted[i] < 0 || accepted[i] > appends_[i].count) {
-      throw Error(
-          ErrorCode::kInvalidArgument,
-          "[step.commit] expected 0 to " + std::to_string(appends_[i].count) +
-              " accepted positions for row " + std::to_string(i) + ", got " +
-              std::to_string(accepted[i]));
-    }
+    chains_->at(appends_[i].row).chain.require_accepted(accepted[i]);
   }
   for (size_t i = 0; i < accepted.size(); ++i) {
     const uint32_t slot = appends_[i].row.slot;

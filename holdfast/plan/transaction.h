@@ -46,7 +46,7 @@ class Transaction {
   }
   /// Settles the first accepted[i], 0 .. count, positions of the i-th row of
   /// the step and ends it. Throws kStale on an ended step, kInvalidArgument for
-  /// wrong counts; then nothing changed.
+  /// wrong counts and a bidirectional span in part; then nothing changed.
   void commit(std::span<const int64_t> accepted);
   /// Accepts everything.
   void commit_all();

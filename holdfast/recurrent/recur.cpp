@@ -5,10 +5,10 @@
 #include <string>
 #include <utility>
 
-#include "mlx/backend/cpu/encoder.h"
 #include "mlx/primitives.h"
 
 #include "holdfast/base/check.h"
+#include "holdfast/kernels/cpu/layer_task.h"
 #include "holdfast/kernels/cpu/output.h"
 #include "holdfast/kernels/cpu/recurrent.h"
 
@@ -23,18 +23,18 @@ class RecurPrimitive : public mx::UnaryPrimitive {
   RecurPrimitive(
       mx::Stream stream,
       std::shared_ptr<const RecurrentLayer> layer,
-      std::shared_ptr<StepRun> run,
+      std::shared_ptr<const PlanCell> cell,
       std::shared_ptr<const cpu::GatedDelta> weights)
       : UnaryPrimitive(stream),
         layer_(std::move(layer)),
-        run_(std::move(run)),
+        cell_(std::move(cell)),
         weights_(std::move(weights)) {}
 
   void eval_cpu(const std::vector<mx::array>& inputs, mx::array& out) override {
-    run_->require_live();
+    const std::shared_ptr<StepRun>& run = cpu::step_of(*cell_, inputs);
     cpu::require_f32(inputs[0], "recur");
     cpu::allocate_output(out);
-    const StepPlan& plan = run_->plan();
+    const StepPlan& plan = run->plan();
     const cpu::RecurrentJob job{
         .layer = weights_.get(),
         .layout = &layer_->layout,
@@ -43,12 +43,13 @@ class RecurPrimitive : public mx::UnaryPrimitive {
         .blocks = plan.groups[static_cast<size_t>(layer_->group)],
         .inputs = inputs[0].data<float>(),
         .out = out.data<float>()};
-    mx::cpu::get_command_encoder(stream()).dispatch(
-        [job, layer = layer_, run = run_, weights = weights_] {
-          run->work(layer->layer, [&] {
-            cpu::append_and_recur(
-                job, *layer->runtime.executor, layer->runtime.path);
-          });
+    cpu::dispatch_layer(
+        stream(),
+        run,
+        layer_->layer,
+        [job, layer = layer_, weights = weights_] {
+          cpu::append_and_recur(
+              job, *layer->runtime.executor, layer->runtime.path);
         });
   }
 
@@ -63,7 +64,7 @@ class RecurPrimitive : public mx::UnaryPrimitive {
 
  private:
   std::shared_ptr<const RecurrentLayer> layer_;
-  std::shared_ptr<StepRun> run_;
+  std::shared_ptr<const PlanCell> cell_;
   std::shared_ptr<const cpu::GatedDelta> weights_;
 };
 
@@ -71,7 +72,7 @@ class RecurPrimitive : public mx::UnaryPrimitive {
 
 mx::array recur(
     const std::shared_ptr<const RecurrentLayer>& layer,
-    const std::shared_ptr<StepRun>& run,
+    const cpu::StepHandle& step,
     const std::shared_ptr<const cpu::GatedDelta>& weights,
     const mx::array& inputs,
     mx::Stream stream) {
@@ -79,7 +80,7 @@ mx::array recur(
   expect(
       weights != nullptr && weights->spec == spec,
       "[recur] expected weights of the layer's spec, got others");
-  const auto tokens = static_cast<int>(run->plan().tokens);
+  const auto tokens = static_cast<int>(step.run->plan().tokens);
   if (inputs.dtype() != mx::float32 || inputs.ndim() != 2 ||
       inputs.shape(0) != tokens || inputs.shape(1) != spec.input_width()) {
     throw Error(
@@ -91,8 +92,8 @@ mx::array recur(
   return mx::array(
       mx::Shape{tokens, static_cast<int>(spec.output_width())},
       mx::float32,
-      std::make_shared<RecurPrimitive>(stream, layer, run, weights),
-      {inputs});
+      std::make_shared<RecurPrimitive>(stream, layer, step.cell, weights),
+      {inputs, step.slot});
 }
 
 } // namespace holdfast

@@ -14,8 +14,8 @@
 
 #include "holdfast/env/runtime.h"
 #include "holdfast/kernels/cpu/gated_delta.h"
+#include "holdfast/kernels/cpu/layer_task.h"
 #include "holdfast/plan/recurrent_spec.h"
-#include "holdfast/plan/step_run.h"
 
 namespace holdfast {
 
@@ -36,7 +36,7 @@ struct RecurrentLayer {
 /// kInvalidArgument on another shape or weights of another spec.
 mlx::core::array recur(
     const std::shared_ptr<const RecurrentLayer>& layer,
-    const std::shared_ptr<StepRun>& run,
+    const cpu::StepHandle& step,
     const std::shared_ptr<const cpu::GatedDelta>& weights,
     const mlx::core::array& inputs,
     mlx::core::Stream stream);

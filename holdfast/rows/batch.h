@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "holdfast/base/strong.h"
+#include "holdfast/rows/bidirectional.h"
 
 namespace holdfast {
 
@@ -27,10 +28,12 @@ struct RowId {
 /// As messages name a row.
 std::string text(RowId row);
 
-/// How many positions a step appends to a row.
+/// How many positions a step appends to a row, and the bidirectional spans
+/// among them: whole ones, in order.
 struct RowAppend {
   RowId row;
   int64_t count = 0;
+  std::vector<BidirectionalSpan> spans = {};
 };
 
 class Batch {

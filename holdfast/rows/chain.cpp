@@ -10,6 +10,15 @@
 
 namespace holdfast {
 
+namespace {
+
+std::string text(Position begin, Position end) {
+  return "[" + std::to_string(begin.get()) + ", " + std::to_string(end.get()) +
+      ")";
+}
+
+} // namespace
+
 int64_t HeldBlocks::count() const {
   const BlockIndex leading = std::min(pinned, end);
   const BlockIndex rest = std::max(first, leading);
@@ -86,7 +95,17 @@ Position Chain::reusable_floor() const {
   for (const Group& group : groups_) {
     floor = std::max({floor, window_floor(group), phase_floor(group)});
   }
-  return floor;
+  // Besides 0, so 1 where nothing else holds it.
+  const auto* cut = span_cut_at(spans_, std::max(floor, Position(1)));
+  return cut ? cut->end : floor;
+}
+
+Position Chain::reusable_length(Position most) const {
+  Position length = std::min(most, committed_);
+  if (const auto* cut = span_cut_at(spans_, length)) {
+    length = cut->begin;
+  }
+  return length >= reusable_floor() ? length : Position(0);
 }
 
 Position Chain::next_start() const {
@@ -100,8 +119,29 @@ Position Chain::next_start() const {
   return next;
 }
 
-int64_t Chain::max_append() const {
-  return (next_start() - committed_).get();
+Position Chain::append_end(BidirectionalSpans spans) const {
+  const Position end = next_start();
+  const auto* cut = span_cut_at(spans, end);
+  return cut ? std::min(cut->end, kMaxPositions) : end;
+}
+
+int64_t Chain::max_append(BidirectionalSpans spans) const {
+  return (append_end(spans) - committed_).get();
+}
+
+int64_t Chain::fit_append(int64_t wanted, BidirectionalSpans spans) const {
+  expect(wanted >= 1, "[chain] expected to fit 1 position or more, got less");
+  expect(
+      !span_cut_at(spans, committed_),
+      "[chain] expected the committed positions to cut no bidirectional span, "
+      "got one that they cut");
+  const Position end =
+      committed_ + Position(std::min(wanted, max_append(spans)));
+  const auto* cut = span_cut_at(spans, end);
+  if (!cut) {
+    return (end - committed_).get();
+  }
+  return ((cut->begin > committed_ ? cut->begin : cut->end) - committed_).get();
 }
 
 void Chain::begin_due_phase(int64_t group) {
@@ -117,9 +157,25 @@ void Chain::enter_due_phase(int64_t group) {
   of.phase = of.begun;
 }
 
-void Chain::append(int64_t count) {
-  const Position end = next_start();
-  const Position room = end - written_;
+void Chain::require_spans(int64_t count, BidirectionalSpans spans) const {
+  Position free = written_;
+  for (const BidirectionalSpan& span : spans) {
+    if (span.begin < free || span.end <= span.begin ||
+        span.end > written_ + Position(count)) {
+      throw Error(
+          ErrorCode::kInvalidArgument,
+          "[chain] expected bidirectional spans whole and in order within the "
+          "appended positions " +
+              text(written_, written_ + Position(count)) + ", got " +
+              text(span.begin, span.end));
+    }
+    free = span.end;
+  }
+}
+
+void Chain::append(int64_t count, BidirectionalSpans spans) {
+  const Position end = append_end(spans);
+  const Position room = std::max(end, written_) - written_;
   if (count < 1 || Position(count) > room) {
     throw Error(
         ErrorCode::kInvalidArgument,
@@ -130,10 +186,13 @@ void Chain::append(int64_t count) {
                                  : "") +
             ", got " + std::to_string(count));
   }
+  require_spans(count, spans);
+  tentative_.insert(tentative_.end(), spans.begin(), spans.end());
+  spans_.reserve(spans_.size() + tentative_.size()); // for commit
   written_ += Position(count);
 }
 
-void Chain::commit(int64_t accepted) {
+void Chain::require_accepted(int64_t accepted) const {
   const int64_t tentative = (written_ - committed_).get();
   if (accepted < 0 || accepted > tentative) {
     throw Error(
@@ -141,8 +200,27 @@ void Chain::commit(int64_t accepted) {
         "[chain] expected to commit 0 to " + std::to_string(tentative) +
             " positions, got " + std::to_string(accepted));
   }
+  if (const auto* cut =
+          span_cut_at(tentative_, committed_ + Position(accepted))) {
+    throw Error(
+        ErrorCode::kInvalidArgument,
+        "[chain] expected to commit the bidirectional span " +
+            text(cut->begin, cut->end) + " whole or not at all, got " +
+            std::to_string(accepted) + " positions from " +
+            std::to_string(committed_.get()) + " on");
+  }
+}
+
+void Chain::commit(int64_t accepted) {
+  require_accepted(accepted);
   committed_ += Position(accepted);
   written_ = committed_;
+  for (const BidirectionalSpan& span : tentative_) {
+    if (span.end <= committed_) {
+      spans_.push_back(span);
+    }
+  }
+  tentative_.clear();
   for (Group& group : groups_) {
     // A block goes when its last position is < committed - window. So position
     // committed - window stays, one more than the next query sees: the last
@@ -156,6 +234,7 @@ void Chain::commit(int64_t accepted) {
 
 void Chain::rollback() {
   written_ = committed_;
+  tentative_.clear();
 }
 
 void Chain::trim(Position to) {
@@ -189,6 +268,16 @@ void Chain::trim(Position to) {
                    : "earlier ones left a window") +
               ", got " + std::to_string(to.get()));
     }
+  }
+  if (const auto* cut = span_cut_at(spans_, to)) {
+    throw Error(
+        ErrorCode::kUnsupported,
+        "[chain] expected to keep the bidirectional span " +
+            text(cut->begin, cut->end) + " whole or not at all, got " +
+            std::to_string(to.get()) + " positions");
+  }
+  while (!spans_.empty() && spans_.back().end > to) {
+    spans_.pop_back();
   }
   committed_ = written_ = to;
 }

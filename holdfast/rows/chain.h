@@ -6,8 +6,8 @@
 //
 // Invariants: 0 <= committed <= written; every group covers the same positions;
 // sealing, releasing and phases look at committed positions alone; no append
-// crosses the start of a phase; a refused call changed nothing. A value, not
-// thread safe.
+// crosses the start of a phase, unless within a bidirectional span; no span is
+// committed in part; a refused call changed nothing. A value, not thread safe.
 
 #pragma once
 
@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "holdfast/base/strong.h"
+#include "holdfast/rows/bidirectional.h"
 
 namespace holdfast {
 
@@ -74,19 +75,35 @@ class Chain {
   int64_t phase(int64_t group) const {
     return groups_.at(static_cast<size_t>(group)).phase;
   }
-  /// The phase that the committed positions call for: at most one more. The
-  /// next append waits until the blocks are converted.
+  /// The bidirectional spans of the committed positions.
+  BidirectionalSpans spans() const {
+    return spans_;
+  }
+  /// The phase that the committed positions call for: at most one more, save
+  /// where a span covered the starts of several. The next append waits until
+  /// the blocks are converted.
   int64_t due_phase(int64_t group) const;
   /// Any group's due phase is not its phase.
   bool due() const;
   /// The smallest length that a trim may leave besides 0, over all groups: at
   /// which the next query still finds its whole window (0 if nothing was
   /// released), and at least the start of the last phase in which it holds a
-  /// block, because a cold run would hold less than that in the phase before.
+  /// block, because a cold run would hold less than that in the phase before;
+  /// and the end of a span that it would cut.
   Position reusable_floor() const;
+  /// The largest length up to `most` that a trim may leave: none below the
+  /// floor but 0, none inside a span.
+  Position reusable_length(Position most) const;
   /// The most positions that one append may take: to the next start of a phase,
-  /// over all groups, and to kMaxPositions.
-  int64_t max_append() const;
+  /// over all groups, and to kMaxPositions. Where a span covers that start, to
+  /// the end of the span: the row converts there. spans: those that are to
+  /// come, others may be among them.
+  int64_t max_append(BidirectionalSpans spans = {}) const;
+  /// How many of at most `wanted` >= 1 positions the next append takes so that
+  /// it is within max_append() and cuts no span: it ends before the span, or
+  /// takes all of it where that is the first to come, though it be longer than
+  /// wanted. Throws kInvalidArgument where committed lies inside a span.
+  int64_t fit_append(int64_t wanted, BidirectionalSpans spans) const;
 
   /// Says that a block of the group is stored in its due phase, others perhaps
   /// not: a conversion has begun.
@@ -94,17 +111,21 @@ class Chain {
   /// Says that the group's blocks are now stored in its due phase.
   void enter_due_phase(int64_t group);
   /// Makes place for `count` tentative positions, 1 to max_append() with those
-  /// that are tentative already. Throws kInvalidArgument.
-  void append(int64_t count);
+  /// that are tentative already. spans: of these positions alone, in order.
+  /// Throws kInvalidArgument.
+  void append(int64_t count, BidirectionalSpans spans = {});
+  /// Throws kInvalidArgument unless 0 to all of the tentative positions can be
+  /// accepted so: no span in part.
+  void require_accepted(int64_t accepted) const;
   /// Settles the first `accepted` of the tentative positions, drops the others
-  /// and releases blocks behind the windows.
+  /// and releases blocks behind the windows. Throws as require_accepted().
   void commit(int64_t accepted);
   /// Drops the tentative positions.
   void rollback();
   /// Lowers committed to `to`, which is 0 (always possible: an empty row in its
   /// first phase) or in [reusable_floor, committed]. Throws kInvalidArgument
   /// outside [0, committed] or while positions are tentative, kUnsupported
-  /// below the floor.
+  /// below the floor and inside a span.
   void trim(Position to);
 
  private:
@@ -120,11 +141,16 @@ class Chain {
   static Position phase_floor(const Group& group);
   /// The least start above committed, else kMaxPositions.
   Position next_start() const;
+  /// Where the next append ends at the latest.
+  Position append_end(BidirectionalSpans spans) const;
+  void require_spans(int64_t count, BidirectionalSpans spans) const;
 
   int64_t block_tokens_;
   std::vector<Group> groups_;
   Position committed_;
   Position written_;
+  std::vector<BidirectionalSpan> spans_; // of the committed positions
+  std::vector<BidirectionalSpan> tentative_;
 };
 
 } // namespace holdfast

@@ -105,6 +105,7 @@ void PaddedInput::open(int64_t columns) {
     rows_[i].place = static_cast<int64_t>(i);
   }
   columns_ = columns;
+  opened_ = size();
 }
 
 PaddedPiece
@@ -187,6 +188,7 @@ PaddedInput PaddedInput::extract(
     result.rows_[i].row = names[i];
   }
   result.columns_ = columns_;
+  result.opened_ = opened_;
   result.final_ = final_;
   return result;
 }
@@ -197,19 +199,31 @@ void PaddedInput::merge(
   expect(
       names.size() == other.rows_.size(),
       "[padded.merge] expected a name a row, got another number");
+  const bool here = any_pending();
+  const bool there = other.any_pending();
   expect(
-      !any_pending() && !other.any_pending(),
-      "[padded.merge] expected open columns that were fed, got tokens left");
+      !here || !there || columns_ == other.columns_,
+      "[padded.merge] expected as many open columns where both have tokens "
+      "left, got other numbers");
   std::vector<RowId> all = order();
   all.insert(all.end(), names.begin(), names.end());
   require_distinct(all, "[padded.merge]");
   std::vector<Entry> added = other.rows_;
+  const int64_t opened = other.opened_;
+  const int64_t theirs = other.columns_;
+  const int64_t columns = there ? theirs : columns_;
+  // Columns that are not open any more are behind a row, others not yet.
+  for (Entry& entry : rows_) {
+    entry.passed += columns_ - columns;
+  }
   for (size_t i = 0; i < added.size(); ++i) {
     added[i].row = names[i];
-    // Its open columns are behind it; those of this are not its own.
-    added[i].passed += other.columns_ - columns_;
+    added[i].passed += theirs - columns;
+    added[i].place += here && there ? opened_ : 0;
   }
   rows_.insert(rows_.end(), added.begin(), added.end());
+  columns_ = columns;
+  opened_ = (here || !there ? opened_ : 0) + (there ? opened : 0);
   final_ = final_ && finished();
 }
 

@@ -32,7 +32,10 @@ namespace holdfast {
 
 /// Tokens of one step, out of the open columns [B, columns].
 struct PaddedPiece {
-  std::vector<RowAppend> appends; // rows that have tokens, in order
+  /// Rows that have tokens, in order. Whoever feeds bidirectional spans adds
+  /// them, opens columns that hold each whole, and limits a piece to what cuts
+  /// none.
+  std::vector<RowAppend> appends;
   /// [T]: of each token in the order of the step, its place in the flattened
   /// [B, columns].
   std::vector<int32_t> places;
@@ -91,8 +94,10 @@ class PaddedInput {
   /// What is known of these rows, under new names; this stays as it is.
   PaddedInput
   extract(std::span<const RowId> rows, std::span<const RowId> names) const;
-  /// Adds the rows of another input behind these, under new names. Neither has
-  /// tokens left in open columns.
+  /// Adds the rows of another input behind these, under new names. Where one of
+  /// the two has tokens left in its open columns, these stay open, with their
+  /// places; where both have, the columns are as many (kInvalidArgument
+  /// otherwise), and the other's array [B, columns] comes behind this one's.
   void merge(const PaddedInput& other, std::span<const RowId> names);
 
  private:
@@ -114,6 +119,7 @@ class PaddedInput {
 
   std::vector<Entry> rows_;
   int64_t columns_ = 0;
+  int64_t opened_ = 0; // B of the open columns
   bool final_ = false;
 };
 

@@ -54,6 +54,16 @@ class Snapshot {
   Position reusable_floor() const {
     return row().chain.reusable_floor();
   }
+  /// The largest prefix of at most `most` positions that it can serve: none
+  /// that ends inside a bidirectional span.
+  Position reusable_length(Position most) const {
+    return row().chain.reusable_length(most);
+  }
+  /// The bidirectional spans of its positions. A lookup compares them as it
+  /// compares tokens: the same tokens under other spans are another text.
+  BidirectionalSpans spans() const {
+    return row().chain.spans();
+  }
   /// Its whole images, shared or not, its tokens and attachments: all of it
   /// counts in the budget of the state that made it.
   Bytes bytes() const;

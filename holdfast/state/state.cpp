@@ -98,8 +98,17 @@ Position State::reusable_floor(RowId row) const {
   return impl_->chains.chain(row).reusable_floor();
 }
 
-int64_t State::max_append(RowId row) const {
-  return impl_->chains.chain(row).max_append();
+Position State::reusable_length(RowId row, Position most) const {
+  return impl_->chains.chain(row).reusable_length(most);
+}
+
+int64_t State::max_append(RowId row, BidirectionalSpans spans) const {
+  return impl_->chains.chain(row).max_append(spans);
+}
+
+int64_t
+State::fit_append(RowId row, int64_t wanted, BidirectionalSpans spans) const {
+  return impl_->chains.chain(row).fit_append(wanted, spans);
 }
 
 FetchedChannels State::fetch(RowId row, LayerIndex layer) const {
@@ -126,8 +135,12 @@ Bytes State::bytes_per_token() const {
   return impl_->core->groups.bytes_per_token();
 }
 
-Bytes State::projected_bytes(RowId row, int64_t more, int64_t at_once) const {
-  return impl_->chains.projected_bytes(row, more, at_once);
+Bytes State::projected_bytes(
+    RowId row,
+    int64_t more,
+    int64_t at_once,
+    BidirectionalSpans spans) const {
+  return impl_->chains.projected_bytes(row, more, at_once, spans);
 }
 
 std::string State::explain() const {

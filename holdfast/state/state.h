@@ -61,7 +61,7 @@ class State {
   /// shared, an open tail is copied. Throws kOutOfBudget.
   RowId fork_row(RowId row);
   /// Forgets the positions from `length` on. Throws kUnsupported below the
-  /// reusable floor, save at 0.
+  /// reusable floor, save at 0, and inside a bidirectional span.
   void trim(RowId row, Position length);
   /// Keeps these rows, in this order; drops the others.
   void filter(std::span<const RowId> keep);
@@ -93,9 +93,19 @@ class State {
   Position length(RowId row) const;
   /// The smallest length besides 0 that trim may leave.
   Position reusable_floor(RowId row) const;
+  /// The largest length up to `most` that trim may leave: not inside a
+  /// bidirectional span, 0 where there is no other.
+  Position reusable_length(RowId row, Position most) const;
   /// The most tokens that a step may append to the row: an append ends where
-  /// the precision changes, whatever other rows do.
-  int64_t max_append(RowId row) const;
+  /// the precision changes, whatever other rows do, or at the end of a
+  /// bidirectional span over that place. spans: all of the row, or those to
+  /// come.
+  int64_t max_append(RowId row, BidirectionalSpans spans = {}) const;
+  /// How many of at most `wanted` >= 1 tokens the row's next chunk takes:
+  /// within max_append, up to a span that it would cut; a span that is the
+  /// first to come goes whole, though it be longer than wanted. spans_from()
+  /// says which are in the chunk. Throws kInvalidArgument.
+  int64_t fit_append(RowId row, int64_t wanted, BidirectionalSpans spans) const;
   /// Keys and values of a layer as they decode, owned.
   FetchedChannels fetch(RowId row, LayerIndex layer) const;
 
@@ -113,8 +123,13 @@ class State {
   Bytes bytes_per_token() const;
   /// The most bytes that the row's images take while it grows by `more` tokens,
   /// at most `at_once` in one step: as if it shared nothing, in whole blocks,
-  /// both phases of a conversion included.
-  Bytes projected_bytes(RowId row, int64_t more, int64_t at_once = 1) const;
+  /// both phases of a conversion included. spans: the bidirectional ones among
+  /// these tokens, each in one step.
+  Bytes projected_bytes(
+      RowId row,
+      int64_t more,
+      int64_t at_once = 1,
+      BidirectionalSpans spans = {}) const;
   /// The read chosen for each layer and its phases, one line a layer, with why
   /// other reads were not chosen.
   std::string explain() const;

@@ -60,6 +60,9 @@ std::string attention_text(const AttentionSpec& spec) {
        << " of " << spec.key_dim << " / " << spec.value_dim << ", scale "
        << spec.scale << ", cap " << spec.softcap << ", window "
        << spec.visibility.window << ", sinks " << spec.visibility.sinks;
+  if (!spec.visibility.spans) {
+    text << ", spans causal";
+  }
   for (const float logit : spec.sink_logits) {
     text << ", sink logit " << logit;
   }

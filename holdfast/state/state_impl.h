@@ -31,6 +31,8 @@ struct StateCore {
   std::vector<Selection> reads;
   std::vector<std::shared_ptr<const RecurrentLayer>> recurrent;
   std::vector<bool> donors; // [layer]: another layer reads its state
+  // The open steps of all siblings, for the operations of their graphs.
+  const std::shared_ptr<PlanCell> cell = std::make_shared<PlanCell>();
   std::shared_ptr<const Signature> signature;
 };
 
@@ -47,6 +49,8 @@ struct Step::Impl {
   /// Waits for the task at work, so that none writes after the end, and drops
   /// what tasks of this step failed with.
   void settle() noexcept;
+  /// From here on nothing of this step's graph runs.
+  void end() noexcept;
   /// Lets go of the arrays of this step.
   void forget() noexcept;
   void require_open() const;
@@ -60,7 +64,9 @@ struct Step::Impl {
   const std::shared_ptr<State::Impl> state;
   Transaction transaction;
   const std::shared_ptr<StepRun> run;
+  const cpu::StepHandle handle;
   const mlx::core::array positions;
+  std::optional<mlx::core::array> tokens; // once asked for
   std::vector<bool> attended; // [layer]
   std::vector<std::optional<mlx::core::array>> outputs; // [layer], of donors
   std::optional<mlx::core::array> last; // output of the last layer so far

@@ -39,6 +39,32 @@ void require_shape(
           " float32, got " + text(array.shape()));
 }
 
+// Waits for the tasks of the stream and drops what they failed with. MLX keeps
+// one failure until the stream is used again, by whichever step; each step
+// keeps its own (StepRun).
+void drain(mx::Stream stream) noexcept {
+  for (int failures = 0; failures < kMostFailures; ++failures) {
+    try {
+      mx::synchronize(stream);
+      return;
+    } catch (const std::exception&) {
+      continue; // there may be one a task
+    }
+  }
+}
+
+// Evaluates an output of the step of `run`. What a sibling's step left with the
+// stream may come up here: that is not this one's failure.
+void evaluate(const mx::array& output, const StepRun& run, mx::Stream stream) {
+  try {
+    mx::eval({output});
+  } catch (const std::exception&) {
+    drain(stream);
+    run.rethrow_failure();
+    mx::eval({output});
+  }
+}
+
 // A conversion works on the executor, which whatever was left to evaluate of
 // earlier steps may use.
 Transaction
@@ -47,7 +73,7 @@ begin(Chains& chains, std::span<const RowAppend> rows, mx::Stream stream) {
     return chains.contains(append.row) && chains.chain(append.row).due();
   };
   if (std::any_of(rows.begin(), rows.end(), due)) {
-    mx::synchronize(stream);
+    drain(stream);
   }
   return chains.begin(rows);
 }
@@ -62,30 +88,33 @@ Step::Impl::Impl(
       run(std::make_shared<StepRun>(
           transaction.plan(),
           core().groups.layers())),
+      handle(
+          {core().cell,
+           run,
+           mx::array(&run->plan().generation, mx::Shape{1}, mx::uint64)}),
       positions(
           transaction.plan()->positions.data(),
           mx::Shape{static_cast<int>(transaction.plan()->tokens)},
           mx::int32),
       attended(core().groups.layers()),
-      outputs(core().groups.layers()) {}
+      outputs(core().groups.layers()) {
+  core().cell->open(run);
+}
+
+void Step::Impl::end() noexcept {
+  run->end();
+  core().cell->close(run->plan().generation);
+}
 
 void Step::Impl::forget() noexcept {
   last.reset();
+  tokens.reset();
   outputs.clear();
 }
 
 void Step::Impl::settle() noexcept {
-  run->end();
-  // MLX keeps a task's failure until the stream is used again. Left there, it
-  // would fail the next step; eval has told the first of them.
-  for (int failures = 0; failures < kMostFailures; ++failures) {
-    try {
-      mx::synchronize(core().stream);
-      return;
-    } catch (const std::exception&) {
-      continue; // there may be one a task
-    }
-  }
+  end();
+  drain(core().stream);
 }
 
 void Step::Impl::require_open() const {
@@ -129,6 +158,17 @@ const mx::array& Step::positions() const {
   return impl_->positions;
 }
 
+mx::array Step::token_ids(std::span<const int32_t> ids) const {
+  expect(
+      std::ssize(ids) == tokens(),
+      "[Step] expected as many tokens as the step has");
+  if (!impl_->tokens) {
+    impl_->tokens = mx::array(
+        ids.data(), mx::Shape{static_cast<int>(ids.size())}, mx::int32);
+  }
+  return *impl_->tokens;
+}
+
 mx::array Step::attend(
     LayerIndex layer,
     const mx::array& q,
@@ -154,7 +194,7 @@ mx::array Step::attend(
   require_shape(k, shape(spec.kv_heads, spec.key_dim), "k");
   require_shape(v, shape(spec.kv_heads, spec.value_dim), "v");
   auto out = impl_->core().reads[index].read->attend(
-      read, impl_->run, {q, k, v}, impl_->core().stream);
+      read, impl_->handle, {q, k, v}, impl_->core().stream);
   impl_->attended[index] = true;
   if (impl_->core().donors[index]) {
     impl_->outputs[index] = out;
@@ -181,7 +221,7 @@ mx::array Step::attend_donor(LayerIndex layer, const mx::array& q) {
        static_cast<int>(spec.query_dim())},
       "q");
   auto out = impl_->core().reads[index].read->attend_donor(
-      read, impl_->run, {q, *source}, impl_->core().stream);
+      read, impl_->handle, {q, *source}, impl_->core().stream);
   impl_->attended[index] = true;
   impl_->last = out;
   return out;
@@ -197,7 +237,7 @@ mx::array Step::recur(
       recurrent != nullptr,
       "[Step::recur] expected a recurrent layer, got one of attention");
   auto out = holdfast::recur(
-      recurrent, impl_->run, weights, inputs, impl_->core().stream);
+      recurrent, impl_->handle, weights, inputs, impl_->core().stream);
   impl_->attended[index] = true;
   impl_->last = out;
   return out;
@@ -208,7 +248,8 @@ void Step::commit(std::span<const int64_t> accepted) {
   try {
     impl_->run->require_live();
     if (impl_->last) {
-      mx::eval({*impl_->last});
+      evaluate(*impl_->last, *impl_->run, impl_->core().stream);
+      impl_->run->rethrow_failure();
     }
     for (int64_t i = 0; i < impl_->core().groups.layers(); ++i) {
       if (impl_->core().groups.stores(LayerIndex(i)) &&
@@ -225,7 +266,7 @@ void Step::commit(std::span<const int64_t> accepted) {
     throw;
   }
   impl_->transaction.commit(accepted);
-  impl_->run->end();
+  impl_->end();
   impl_->forget();
 }
 

@@ -35,6 +35,10 @@ class Step {
   mlx::core::Stream stream() const;
   /// Absolute positions, [T] int32.
   const mlx::core::array& positions() const;
+  /// The step's tokens as an array of its graph, [T] int32: made at the first
+  /// call, and the same from there on. Throws kInvalidArgument for another
+  /// number.
+  mlx::core::array token_ids(std::span<const int32_t> ids) const;
   /// Appends k [T, Hkv, D], v [T, Hkv, Dv] to the rows' open blocks and reads
   /// their chains with q [T, Hq, D]; all f32. Returns [T, Hq, Dv] f32. Once a
   /// layer; throws on other shapes.
@@ -58,9 +62,11 @@ class Step {
   /// layer that stores has been written (one that the last does not depend on
   /// must have been evaluated before), and keeps the first accepted[i] tokens
   /// of the i-th row, 0 to its count. Throws, rolled back, where a layer failed
-  /// (what a task threw arrives as MLX passes it on: a std::runtime_error with
-  /// its text) or was left out. Wrong counts throw kInvalidArgument; the step
-  /// stays open. Not for a step of which an evaluation threw: let that one go.
+  /// (what its task threw), had failed in an earlier evaluation (kStale with
+  /// the text) or was left out. A sibling's failure on their stream is none of
+  /// this step's, unless its layers ran behind it. Wrong counts, and such
+  /// as keep a bidirectional span in part, throw kInvalidArgument; the step
+  /// stays open.
   void commit(std::span<const int64_t> accepted);
   /// All tokens of all rows.
   void commit_all();
@@ -68,6 +74,7 @@ class Step {
 
  private:
   friend class State;
+  friend class StepGraph;
   struct Impl;
   explicit Step(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;

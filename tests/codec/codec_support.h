@@ -74,12 +74,17 @@ squared_distance(const std::vector<float>& x, const std::vector<float>& y) {
   return sum;
 }
 
-/// docs/codecs.md, affine: a step and the roundings to bf16.
+/// docs/codecs.md, affine: a step, the rounding of elements to bf16, and that
+/// of the scale, which the largest code multiplies.
 inline double affine_bound(const CodecForm& form, std::span<const float> x) {
   const auto [low, high] = std::minmax_element(x.begin(), x.end());
   const double range = double(*high) - *low;
-  const double step = std::max(range / ((1 << form.bits) - 1), 1e-7);
+  const double top = (1 << form.bits) - 1;
+  const double step = std::max(range / top, 1e-7);
   const double largest = std::max(std::abs(*low), std::abs(*high));
+  if (form.format == DenseFormat::kF16) {
+    return step + 0x1p-8 * largest + 0x1p-10 * range + (top + 1) * 0x1p-24;
+  }
   return step + 0x1p-8 * (range + largest);
 }
 

@@ -180,7 +180,8 @@ TEST(CodecRegistry, KeepsTheIdsThatStoredBlocksName) {
   EXPECT_EQ(find_codec("f32").value()->id(), "dense.f32.1");
   EXPECT_EQ(find_codec("f16").value()->id(), "dense.f16.1");
   EXPECT_EQ(find_codec("bf16").value()->id(), "dense.bf16.1");
-  EXPECT_EQ(find_codec("q8").value()->id(), "affine.8.g64.bf16.1");
+  EXPECT_EQ(find_codec("q8").value()->id(), "affine.8.g64.f16.1");
+  EXPECT_EQ(find_codec("q6").value()->id(), "affine.6.g64.bf16.1");
   EXPECT_EQ(find_codec("q3g128").value()->id(), "affine.3.g128.bf16.1");
   EXPECT_EQ(find_codec("t4").value()->id(), "turbo.4.hadamard.seed1.f32.1");
 }

@@ -98,6 +98,15 @@ std::vector<float> vectors(Fill fill, uint32_t seed) {
   return x;
 }
 
+/// Within what f16 holds, where scales are f16.
+void clamp_to_scales(int bits, std::vector<float>& x) {
+  if (affine_scale_format(bits) == DenseFormat::kF16) {
+    for (float& v : x) {
+      v = std::clamp(v, -65280.0f, 65280.0f);
+    }
+  }
+}
+
 /// Values of one block as MLX's quantize stores them.
 struct Quantized {
   std::vector<uint8_t> codes; // [kVectors][kDim]
@@ -105,21 +114,24 @@ struct Quantized {
   std::vector<uint16_t> biases;
 };
 
-std::vector<uint16_t> bf16_bits(mx::array x) {
+std::vector<uint16_t> pattern_bits(mx::array x) {
   x = mx::contiguous(mx::view(x, mx::uint16));
   x.eval();
   return {x.data<uint16_t>(), x.data<uint16_t>() + x.size()};
 }
 
 Quantized of_mlx(const std::vector<float>& x, int bits, int group) {
-  const mx::array in = mx::astype(
+  mx::array in = mx::astype(
       mx::array(x.data(), {int(kVectors), int(kDim)}, mx::float32),
       mx::bfloat16);
+  if (affine_scale_format(bits) == DenseFormat::kF16) {
+    in = mx::astype(in, mx::float16);
+  }
   const auto parts = mx::quantize(in, group, bits);
   mx::array packed = mx::contiguous(mx::view(parts[0], mx::uint8));
   packed.eval();
   const uint8_t* bytes = packed.data<uint8_t>();
-  Quantized result{{}, bf16_bits(parts[1]), bf16_bits(parts[2])};
+  Quantized result{{}, pattern_bits(parts[1]), pattern_bits(parts[2])};
   // Rows hold their codes as one stream of bits, lowest first.
   for (int64_t i = 0; i < kVectors * kDim; ++i) {
     uint32_t code = 0;
@@ -170,7 +182,8 @@ TEST_P(AffineBesideMlx, StoresTheSameCodesScalesAndBiases) {
   const AffineCodec codec(bits, group);
   for (int fill = 0; fill < kFills; ++fill) {
     for (uint32_t seed = 0; seed < 4; ++seed) {
-      const auto x = vectors(static_cast<Fill>(fill), 100 * fill + seed);
+      auto x = vectors(static_cast<Fill>(fill), 100 * fill + seed);
+      clamp_to_scales(bits, x);
       Quantized expected = of_mlx(x, bits, group);
       const auto role =
           seed % 2 == 0 ? ChannelRole::kKeys : ChannelRole::kValues;

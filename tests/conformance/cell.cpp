@@ -99,7 +99,7 @@ std::string Cell::text() const {
        << spec.visibility.sinks << ", heads " << spec.query_heads << ":"
        << spec.kv_heads << " of " << spec.key_dim << " / " << spec.value_dim
        << ", cap " << spec.softcap << ", " << spec.sink_logits.size()
-       << " sink logits";
+       << " sink logits" << (spec.visibility.spans ? "" : ", no spans");
   if (spec.donor) {
     text << ", over layer " << spec.donor->get();
   }
@@ -156,6 +156,7 @@ std::vector<Cell> cells_of(const Codec& codec, int64_t round) {
       cell.spec.sink_logits.assign(
           static_cast<size_t>(cell.spec.query_heads), 0.5f);
     }
+    cell.spec.visibility.spans = draw.below(6) != 0;
     cells.push_back(std::move(cell));
   }
   cells.push_back(donor_reader(cells, draw));

@@ -29,7 +29,7 @@ std::vector<StateOptions> of_every_codec() {
 
 // B21: the longest row of a ragged batch leaves first; what the others append
 // next lands behind what they have, in every codec.
-TEST(Fault, B21RowsAreUntouchedWhenTheLongestLeavesWhateverTheCodec) {
+TEST(Fault, RowsAreUntouchedWhenTheLongestLeavesWhateverTheCodec) {
   const std::vector<Sequence> all{
       Sequence(80, 201), Sequence(80, 202), Sequence(80, 203)};
   const int64_t lengths[] = {70, 63, 67};
@@ -104,7 +104,7 @@ struct RecurrentLayerOf {
 };
 
 // B22: left and right padding of numbers that would poison a recurrent state.
-TEST(Fault, B22PaddingOnBothSidesNeverEntersARecurrentState) {
+TEST(Fault, PaddingOnBothSidesNeverEntersARecurrentState) {
   const RecurrentLayerOf layer;
   const int64_t columns = 40;
   const int64_t lefts[] = {2, 0, 5, 0};
@@ -161,7 +161,7 @@ TEST(Fault, B22PaddingOnBothSidesNeverEntersARecurrentState) {
 }
 
 // B35: stored under other bits or groups is another thing, and says so.
-TEST(Fault, B35StateOfOtherBitsOrGroupsIsRefusedByName) {
+TEST(Fault, StateOfOtherBitsOrGroupsIsRefusedByName) {
   const Sequence a(70, 204);
   State state(options("q4"));
   const RowId row = state.add_row();
@@ -180,7 +180,7 @@ TEST(Fault, B35StateOfOtherBitsOrGroupsIsRefusedByName) {
 
 // B46, B47, B65: weights and adapters are part of what the model says of
 // itself; state of other ones is no state of this one.
-TEST(Fault, B46StateOfOtherWeightsOrAdaptersIsRefusedByName) {
+TEST(Fault, StateOfOtherWeightsOrAdaptersIsRefusedByName) {
   const Sequence a(70, 205);
   StateOptions with = options("q8");
   with.model = "weights 1, adapter a 1";
@@ -203,7 +203,7 @@ TEST(Fault, B46StateOfOtherWeightsOrAdaptersIsRefusedByName) {
 }
 
 // B95, B52: what is kept is the positions, not the room behind them.
-TEST(Fault, B95ASnapshotEndsWhereItsPositionsEnd) {
+TEST(Fault, ASnapshotEndsWhereItsPositionsEnd) {
   const Sequence a(200, 206);
   for (const char* codec : {"bf16", "q4", "t3"}) {
     State state(options(codec));

@@ -44,9 +44,33 @@ void require(bool condition, const std::string& text) {
 std::vector<int32_t> PlayedRow::ids() const {
   std::vector<int32_t> result;
   for (const PlayedToken& token : tokens) {
-    result.push_back(token.id);
+    result.push_back(token.token.id);
   }
   return result;
+}
+
+std::vector<TokenAt> PlayedRow::text() const {
+  std::vector<TokenAt> result;
+  for (const PlayedToken& token : tokens) {
+    result.push_back(token.token);
+  }
+  return result;
+}
+
+std::vector<BidirectionalSpan> PlayedRow::spans() const {
+  std::vector<BidirectionalSpan> result;
+  for (int64_t p = 0; p < size(); ++p) {
+    const auto& span = tokens[static_cast<size_t>(p)].token.span;
+    if (span.cut_at(Position(p + 1)) && span.begin == Position(p)) {
+      result.push_back(span);
+    }
+  }
+  return result;
+}
+
+bool PlayedRow::cut_at(int64_t length) const {
+  return length < size() &&
+      tokens[static_cast<size_t>(length)].token.span.begin < Position(length);
 }
 
 Rig::Rig(const Codec& codec, int64_t round)
@@ -183,6 +207,10 @@ int64_t Rig::floor_of(const PlayedRow& row) const {
           (released.rend() - last) * kBlockTokens + kept_by(layer).window - 1);
     }
   }
+  floor += row.cut_at(std::max<int64_t>(1, floor)) ? 1 : 0;
+  while (row.cut_at(floor)) {
+    ++floor;
+  }
   return floor;
 }
 
@@ -192,10 +220,10 @@ void Rig::trim(Side& side, const Operation& operation) {
       ? operation.c / 4 % (row.size() + 1)
       : std::max<int64_t>(0, row.size() - operation.c / 4 % 70);
   const auto call = [&] { side.state.trim(row.id, Position(to)); };
-  if (to != 0 && to < floor_of(row)) {
+  if (to != 0 && (to < floor_of(row) || row.cut_at(to))) {
     require(
         code_of(call) == ErrorCode::kUnsupported,
-        "a trim below the floor to be refused");
+        "a trim below the floor or into a span to be refused");
     return;
   }
   call();

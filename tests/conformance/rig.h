@@ -25,7 +25,7 @@ using StepOutputs = std::vector<std::vector<float>>;
 
 /// A committed token and where its outputs are.
 struct PlayedToken {
-  int32_t id = 0;
+  TokenAt token;
   std::shared_ptr<const StepOutputs> outputs;
   int64_t at = 0; // in T
 };
@@ -41,6 +41,10 @@ struct PlayedRow {
     return std::ssize(tokens);
   }
   std::vector<int32_t> ids() const;
+  std::vector<TokenAt> text() const;
+  std::vector<BidirectionalSpan> spans() const;
+  /// A prefix of so many tokens would end within a span.
+  bool cut_at(int64_t length) const;
 };
 
 /// A row's part of a step.
@@ -48,6 +52,7 @@ struct Draft {
   RowId row;
   size_t index = 0; // in its side
   std::vector<int32_t> tokens;
+  std::vector<BidirectionalSpan> spans; // one at most
 };
 
 class Rig {
@@ -101,6 +106,12 @@ class Rig {
   /// The outputs of the first `layers` layers.
   std::shared_ptr<const StepOutputs>
   attend(Step& step, const std::vector<Draft>& drafts, size_t layers);
+  /// The counts as they can be committed: those that cut a span are refused.
+  std::vector<int64_t> allowed(
+      Side& side,
+      Step& step,
+      const std::vector<Draft>& drafts,
+      std::vector<int64_t> accepted);
   void
   end(Side& side,
       Step step,
@@ -114,7 +125,10 @@ class Rig {
   void settle(PlayedRow& row) const;
   /// What the layer's state keeps: its own rule, or its donor's.
   const Visibility& kept_by(size_t layer) const;
-  int64_t room_of(const PlayedRow& row) const;
+  int64_t room_of(
+      const PlayedRow& row,
+      const std::vector<BidirectionalSpan>& spans) const;
+  void add_span(const PlayedRow& row, Draft& draft, uint32_t random) const;
   int64_t floor_of(const PlayedRow& row) const;
 
   void check(const Side& side) const;

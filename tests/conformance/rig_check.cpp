@@ -33,7 +33,16 @@ void Rig::check(const Side& side) const {
     require(
         side.state.reusable_floor(row.id).get() == floor_of(row),
         "the row's floor");
-    require(side.state.max_append(row.id) == room_of(row), "the row's room");
+    int64_t length = row.size() * 2 / 3;
+    while (row.cut_at(length)) {
+      --length;
+    }
+    require(
+        side.state.reusable_length(row.id, Position(row.size() * 2 / 3)) ==
+            Position(length < floor_of(row) ? 0 : length),
+        "the longest prefix to reuse");
+    require(
+        side.state.max_append(row.id) == room_of(row, {}), "the row's room");
   }
 }
 
@@ -78,14 +87,14 @@ void Rig::check_bytes() {
 // Of the last `count` tokens: the last over one layer, another over the next.
 void Rig::check_reads(const PlayedRow& row, size_t count) {
   const size_t size = row.tokens.size();
-  const std::vector<int32_t> ids = row.ids();
+  const std::vector<TokenAt> text = row.text();
   for (size_t i = 0; i < std::min<size_t>(count, 2); ++i) {
     const size_t layer = (ticks_ + i) % cells_.size();
     const size_t position =
         i == 0 ? size - 1 : size - count + (ticks_ * 7) % count;
     const size_t phase = row.phases[layer];
     const Truth::Output want =
-        truths_[layer].attend({ids.data(), position + 1}, phase);
+        truths_[layer].attend(text, static_cast<int64_t>(position), phase);
     const PlayedToken& token = row.tokens[position];
     const float* got =
         (*token.outputs)[layer].data() + token.at * std::ssize(want.values);
@@ -116,7 +125,7 @@ void Rig::check_stored(const Side& side, const PlayedRow& row, size_t layer) {
             got.positions[static_cast<size_t>(n)] == p,
         "position " + std::to_string(p) + at_layer(layer) + " to be held");
     const KeysValues& want = truth.stored(
-        row.tokens[static_cast<size_t>(p)].id, p, row.phases[layer]);
+        row.tokens[static_cast<size_t>(p)].token, row.phases[layer]);
     require(
         same_bytes(want.keys.data(), got.keys.data() + n * keys, keys) &&
             same_bytes(
@@ -147,7 +156,7 @@ void Rig::check_images(Side& side, const PlayedRow& row, size_t layer) {
     const int64_t end = std::min(row.size(), (b + 1) * kBlockTokens);
     for (int64_t p = b * kBlockTokens; p < end; ++p) {
       const KeysValues& source = truths_[layer].source(
-          row.tokens[static_cast<size_t>(p)].id, p, in_phase);
+          row.tokens[static_cast<size_t>(p)].token, in_phase);
       for (const ChannelRole role :
            {ChannelRole::kKeys, ChannelRole::kValues}) {
         const int64_t dim = std::ssize(source.of(role)) / group.kv_heads;
@@ -169,15 +178,17 @@ void Rig::check_images(Side& side, const PlayedRow& row, size_t layer) {
 
 void Rig::check_alone(RowId row, const PlayedRow& played, int64_t from) {
   const std::vector<int32_t> ids = played.ids();
+  const std::vector<BidirectionalSpan> spans = played.spans();
   while (from < played.size()) {
-    const int64_t count =
-        std::min(played.size() - from, alone_.max_append(row));
-    const RowAppend append{row, count};
+    const int64_t count = alone_.fit_append(row, played.size() - from, spans);
+    const RowAppend append{
+        row, count, spans_from(spans, Position(from), Position(from + count))};
     Step step = alone_.begin({&append, 1});
     const std::vector<Draft> drafts{
         {.row = row,
          .index = 0,
-         .tokens = {ids.begin() + from, ids.begin() + from + count}}};
+         .tokens = {ids.begin() + from, ids.begin() + from + count},
+         .spans = {}}};
     const auto outputs = attend(step, drafts, cells_.size());
     step.commit_all();
     for (size_t layer = 0; layer < cells_.size(); ++layer) {
@@ -214,10 +225,10 @@ void Rig::finish() {
   for (const Kept& kept : kept_) {
     for (const Side& side : sides_) {
       for (const PlayedRow& row : side.rows) {
-        const std::vector<int32_t> ids = row.ids();
-        const auto prefix = kept.row.ids();
-        if (std::ssize(ids) > std::ssize(prefix) &&
-            std::equal(prefix.begin(), prefix.end(), ids.begin())) {
+        const std::vector<TokenAt> text = row.text();
+        const std::vector<TokenAt> prefix = kept.row.text();
+        if (std::ssize(text) > std::ssize(prefix) &&
+            std::equal(prefix.begin(), prefix.end(), text.begin())) {
           check_alone(alone_.adopt(kept.snapshot), row, kept.row.size());
         }
       }

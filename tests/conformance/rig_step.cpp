@@ -9,6 +9,7 @@
 #include "mlx/mlx.h"
 
 #include "rig.h"
+#include "tests/code_of.h"
 
 namespace holdfast::conformance {
 
@@ -19,10 +20,14 @@ namespace mx = mlx::core;
 constexpr int64_t kLongest = 230; // positions of a row
 constexpr int64_t kLongChunk = 90;
 constexpr int64_t kLongDraft = 7;
+// Of a span: no more than between two changes of a layer's precision.
+constexpr int64_t kLongSpan = 60;
 
 } // namespace
 
-int64_t Rig::room_of(const PlayedRow& row) const {
+int64_t Rig::room_of(
+    const PlayedRow& row,
+    const std::vector<BidirectionalSpan>& spans) const {
   int64_t room = kMaxPositions.get() - row.size();
   for (const Cell& cell : cells_) {
     for (const LayerPhase& phase : cell.phases) {
@@ -31,7 +36,29 @@ int64_t Rig::room_of(const PlayedRow& row) const {
       }
     }
   }
+  for (const BidirectionalSpan& span : spans) {
+    if (span.cut_at(Position(row.size() + room))) {
+      return span.end.get() - row.size();
+    }
+  }
   return room;
+}
+
+void Rig::add_span(const PlayedRow& row, Draft& draft, uint32_t random) const {
+  const int64_t size = row.size();
+  const int64_t begin = size + random % std::ssize(draft.tokens);
+  const int64_t end = begin + 2 + random / 256 % (kLongSpan - 1);
+  const std::vector<BidirectionalSpan> spans{{Position(begin), Position(end)}};
+  const int64_t most = std::min(room_of(row, spans), kLongest - size);
+  if (end - size > most) {
+    return;
+  }
+  draft.spans = spans;
+  draft.tokens.resize(
+      static_cast<size_t>(std::min<int64_t>(most, end - size + random % 3)));
+  for (size_t i = 0; i < draft.tokens.size(); ++i) {
+    draft.tokens[i] = static_cast<int32_t>((random + 5 * i) % kVocabulary);
+  }
 }
 
 std::vector<Draft>
@@ -44,13 +71,16 @@ Rig::drafts(const Side& side, const Operation& operation, int64_t most) {
         ? 1 + static_cast<int64_t>(random()) % kLongDraft
         : 1 + static_cast<int64_t>(random()) % most;
     const int64_t count =
-        std::min({wanted, room_of(row), kLongest - row.size()});
+        std::min({wanted, room_of(row, {}), kLongest - row.size()});
     if (count < 1) {
       continue;
     }
-    Draft draft{.row = row.id, .index = index, .tokens = {}};
+    Draft draft{.row = row.id, .index = index, .tokens = {}, .spans = {}};
     for (int64_t i = 0; i < count; ++i) {
       draft.tokens.push_back(static_cast<int32_t>(random() % kVocabulary));
+    }
+    if (random() % 8 == 0) {
+      add_span(row, draft, static_cast<uint32_t>(random()));
     }
     result.push_back(std::move(draft));
   }
@@ -61,7 +91,7 @@ Step Rig::begin(Side& side, const std::vector<Draft>& drafts) {
   std::vector<RowAppend> appends;
   std::vector<int32_t> positions;
   for (const Draft& draft : drafts) {
-    appends.push_back({draft.row, std::ssize(draft.tokens)});
+    appends.push_back({draft.row, std::ssize(draft.tokens), draft.spans});
     const auto from = static_cast<int32_t>(side.rows[draft.index].size());
     for (int32_t i = 0; i < std::ssize(draft.tokens); ++i) {
       positions.push_back(from + i);
@@ -71,7 +101,7 @@ Step Rig::begin(Side& side, const std::vector<Draft>& drafts) {
   for (const Draft& draft : drafts) { // whatever becomes of the step
     PlayedRow& row = side.rows[draft.index];
     for (size_t layer = 0; layer < cells_.size(); ++layer) {
-      row.phases[layer] = truths_[layer].birth(row.size());
+      row.phases[layer] = truths_[layer].birth(Position(row.size()));
     }
   }
   const auto* got = step.positions().data<int32_t>();
@@ -156,19 +186,45 @@ void Rig::settle(PlayedRow& row) const {
   }
 }
 
+std::vector<int64_t> Rig::allowed(
+    Side& side,
+    Step& step,
+    const std::vector<Draft>& drafts,
+    std::vector<int64_t> accepted) {
+  for (size_t d = 0; d < drafts.size(); ++d) {
+    const int64_t size = side.rows[drafts[d].index].size();
+    for (const BidirectionalSpan& span : drafts[d].spans) {
+      if (span.cut_at(Position(size + accepted[d]))) {
+        require(
+            code_of([&] { step.commit(accepted); }) ==
+                ErrorCode::kInvalidArgument,
+            "a span to be committed whole or not at all");
+        accepted[d] = span.begin.get() - size;
+      }
+    }
+  }
+  return accepted;
+}
+
 void Rig::end(
     Side& side,
     Step step,
     const std::vector<Draft>& drafts,
-    const std::vector<int64_t>& accepted) {
+    const std::vector<int64_t>& wanted) {
   const auto outputs = attend(step, drafts, cells_.size());
+  const std::vector<int64_t> accepted = allowed(side, step, drafts, wanted);
   step.commit(accepted);
   int64_t at = 0;
   for (size_t d = 0; d < drafts.size(); ++d) {
     PlayedRow& row = side.rows[drafts[d].index];
     for (int64_t i = 0; i < accepted[d]; ++i) {
+      const Position here(row.size());
+      BidirectionalSpan span{here, here + Position(1)};
+      for (const BidirectionalSpan& of : drafts[d].spans) {
+        span = of.begin <= here && here < of.end ? of : span;
+      }
       row.tokens.push_back(
-          {.id = drafts[d].tokens[static_cast<size_t>(i)],
+          {.token = {drafts[d].tokens[static_cast<size_t>(i)], span},
            .outputs = outputs,
            .at = at + i});
     }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <random>
 
 #include "tests/rounded_query.h"
@@ -57,10 +58,10 @@ Truth::Truth(const Cell& cell, int64_t layer) : cell_(cell) {
   }
 }
 
-size_t Truth::birth(int64_t position) const {
+size_t Truth::birth(Position committed) const {
   size_t phase = 0;
   while (phase + 1 < cell_.phases.size() &&
-         cell_.phases[phase + 1].start <= Position(position)) {
+         cell_.phases[phase + 1].start <= committed) {
     ++phase;
   }
   return phase;
@@ -87,12 +88,13 @@ Truth::kept(int32_t token, size_t birth, size_t phase, bool decoded) {
   return decoded ? found->second.second : found->second.first;
 }
 
-const KeysValues& Truth::source(int32_t token, int64_t position, size_t phase) {
-  return kept(token, birth(position), phase, false);
+// All of a span is written in the phase of its first position.
+const KeysValues& Truth::source(const TokenAt& token, size_t phase) {
+  return kept(token.id, birth(token.span.begin), phase, false);
 }
 
-const KeysValues& Truth::stored(int32_t token, int64_t position, size_t phase) {
-  return kept(token, birth(position), phase, true);
+const KeysValues& Truth::stored(const TokenAt& token, size_t phase) {
+  return kept(token.id, birth(token.span.begin), phase, true);
 }
 
 // A read through MLX rounds no query.
@@ -115,22 +117,25 @@ double Truth::score(const float* q, const float* k) const {
   return cap > 0.0 ? cap * std::tanh(sum / cap) : sum;
 }
 
-Truth::Output Truth::attend(std::span<const int32_t> tokens, size_t phase) {
+Truth::Output
+Truth::attend(std::span<const TokenAt> tokens, int64_t position, size_t phase) {
   const AttentionSpec& spec = cell_.spec;
   const Visibility& sees = spec.visibility;
-  const int64_t last = std::ssize(tokens) - 1;
-  std::vector<float> q = query(tokens.back());
+  const TokenAt& asking = tokens[static_cast<size_t>(position)];
+  const int64_t end = sees.spans ? asking.span.end.get() : position + 1;
+  std::vector<float> q = query(asking.id);
   round_query(q, phase);
   std::vector<double> out(
       static_cast<size_t>(spec.query_heads * spec.value_dim), 0.0);
   std::vector<double> sums(static_cast<size_t>(spec.query_heads), 0.0);
   double largest = 0.0;
   const int64_t heads_each = spec.query_heads / spec.kv_heads;
-  for (int64_t j = 0; j <= last; ++j) {
-    if (sees.window > 0 && j <= last - sees.window && j >= sees.sinks) {
+  for (int64_t j = 0; j < end; ++j) {
+    if (sees.window > 0 && std::abs(j - position) >= sees.window &&
+        j >= sees.sinks) {
       continue;
     }
-    const KeysValues& kv = stored(tokens[static_cast<size_t>(j)], j, phase);
+    const KeysValues& kv = stored(tokens[static_cast<size_t>(j)], phase);
     for (int64_t h = 0; h < spec.query_heads; ++h) {
       const int64_t head = h / heads_each;
       const double weight = std::exp(score(

@@ -20,6 +20,15 @@ namespace holdfast::conformance {
 /// Token ids are below this, so that what is stored of each is worked out once.
 inline constexpr int32_t kVocabulary = 48;
 
+/// A token of a row with its bidirectional span: itself alone where it is in
+/// none.
+struct TokenAt {
+  int32_t id = 0;
+  BidirectionalSpan span;
+
+  bool operator==(const TokenAt&) const = default;
+};
+
 /// Keys [kv_heads, key_dim] and values [kv_heads, value_dim] of one token.
 struct KeysValues {
   std::vector<float> keys;
@@ -45,21 +54,22 @@ class Truth {
   const KeysValues& given(int32_t token) const {
     return given_[static_cast<size_t>(token)];
   }
-  /// The phase in which a position is written.
-  size_t birth(int64_t position) const;
-  /// What the last encoding of that token at that position was given, where its
-  /// row is in `phase`: the token's own vectors, or what the phase before held.
-  const KeysValues& source(int32_t token, int64_t position, size_t phase);
+  /// The phase in which a step from so many committed positions on writes.
+  size_t birth(Position committed) const;
+  /// What the last encoding of that token was given, where its row is in
+  /// `phase`: the token's own vectors, or what the phase before held.
+  const KeysValues& source(const TokenAt& token, size_t phase);
   /// What decoding gives then.
-  const KeysValues& stored(int32_t token, int64_t position, size_t phase);
+  const KeysValues& stored(const TokenAt& token, size_t phase);
 
   struct Output {
     std::vector<double> values; // [query_heads * value_dim]
     double bound = 0.0; // how far a read may be from that, in any element
   };
-  /// The output of the last of these tokens, exact over what is stored of all
-  /// of them.
-  Output attend(std::span<const int32_t> tokens, size_t phase);
+  /// The output of the token at `position` of these, exact over what is stored
+  /// of those that it sees.
+  Output
+  attend(std::span<const TokenAt> tokens, int64_t position, size_t phase);
 
  private:
   void round_query(std::vector<float>& q, size_t phase) const;

@@ -111,5 +111,24 @@ TEST(KvConfig, GivesEachLayerItsPhases) {
       ErrorCode::kInvalidArgument);
 }
 
+// A layer that reads a donor's state, or a recurrent one, stores none.
+TEST(KvConfig, GivesNoPhasesToLayersThatStoreNothing) {
+  const std::vector<KvLayer> model{
+      {"sliding", 64, 64}, {"full", 64, 64}, {"sliding"}, {"recurrent"}};
+  const KvPolicy policy = policy_of(R"({"groups": {"sliding": "q4"}})");
+  const Precision precision = precision_of(policy, model);
+  EXPECT_EQ(precision.layers.size(), 1u);
+  EXPECT_EQ(precision.of(0)[0].keys, find_codec("q4").value());
+  for (const char* wrong :
+       {R"({"layers": {"2": "q4"}})",
+        R"({"layers": {"1-3": "q4"}})",
+        R"({"groups": {"recurrent": "q4"}})"}) {
+    EXPECT_EQ(
+        code_of([&] { precision_of(policy_of(wrong), model); }),
+        ErrorCode::kInvalidArgument)
+        << wrong;
+  }
+}
+
 } // namespace
 } // namespace holdfast

@@ -17,6 +17,11 @@ AttendSetup windowed(int64_t window, const char* codec = "bf16") {
   return setup;
 }
 
+/// A query outside all spans.
+Sight causal(int64_t position) {
+  return {position, position + 1};
+}
+
 void expect_right(Player& player, int64_t row, int64_t first) {
   for (int64_t p = first; p < player.row(row).written; ++p) {
     ASSERT_LT(player.error_at(row, p), player.tolerance()) << "position " << p;
@@ -60,9 +65,10 @@ TEST(AttendFaults, MasksHaveTheColumnsOfTheKeysTheyMeet) {
   for (int draw = 0; draw < 10000; ++draw) {
     const Visibility sees{below(4) == 0 ? 0 : 1 + below(300), below(200)};
     const int64_t position = below(900);
-    const VisibleBlocks blocks = visible_blocks(sees, position, position);
+    const VisibleBlocks blocks =
+        visible_blocks(sees, RowSpan(), position, position);
     for (int64_t b = 0; b < 16; ++b) {
-      const uint64_t mask = visible_keys(sees, position, b);
+      const uint64_t mask = visible_keys(sees, causal(position), b);
       EXPECT_EQ(mask != 0, blocks.has(b));
       for (int64_t j = 0; j < kBlockTokens; ++j) {
         const int64_t key = b * kBlockTokens + j;
@@ -84,11 +90,11 @@ TEST(AttendFaults, BlocksOfAChunkCoverEachOfItsQueries) {
     const Visibility sees{below(300), below(200)};
     const int64_t first = below(700);
     const int64_t last = first + below(200);
-    const VisibleBlocks blocks = visible_blocks(sees, first, last);
+    const VisibleBlocks blocks = visible_blocks(sees, RowSpan(), first, last);
     for (int64_t b = 0; b < 16; ++b) {
       bool seen = false;
       for (int64_t p = first; p <= last; ++p) {
-        seen = seen || visible_keys(sees, p, b) != 0;
+        seen = seen || visible_keys(sees, causal(p), b) != 0;
       }
       ASSERT_EQ(blocks.has(b), seen) << "block " << b;
     }
@@ -98,9 +104,9 @@ TEST(AttendFaults, BlocksOfAChunkCoverEachOfItsQueries) {
 TEST(AttendFaults, TheOldestKeyGoesExactlyWhenTheWindowIsFull) {
   const Visibility sees{.window = 8, .sinks = 0};
   for (int64_t p = 0; p < 8; ++p) {
-    EXPECT_EQ(visible_keys(sees, p, 0), lowest_bits(p + 1));
+    EXPECT_EQ(visible_keys(sees, causal(p), 0), lowest_bits(p + 1));
   }
-  EXPECT_EQ(visible_keys(sees, 8, 0), lowest_bits(9) - 1);
+  EXPECT_EQ(visible_keys(sees, causal(8), 0), lowest_bits(9) - 1);
   Player player(windowed(8));
   player.add_row(1);
   player.play(0, {6, 1, 1, 1, 1});

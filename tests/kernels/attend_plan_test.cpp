@@ -24,6 +24,17 @@ AttentionSpec spec_of(int64_t query_heads, int64_t kv_heads, Visibility sees) {
       .sink_logits = {}};
 }
 
+/// Of rows that share nothing.
+AttendPlan plan_of(
+    const AttentionSpec& spec,
+    const std::vector<RowSpan>& rows,
+    const AttendTeam& team) {
+  AttendJob job;
+  job.spec = &spec;
+  job.rows = rows;
+  return plan_attend(job, team);
+}
+
 TEST(AttendPlan, GivesEachQueryRowToExactlyOneUnit) {
   std::mt19937 random(1);
   const auto below = [&](int64_t n) { return int64_t(random() % uint64_t(n)); };
@@ -34,14 +45,17 @@ TEST(AttendPlan, GivesEachQueryRowToExactlyOneUnit) {
     for (RowSpan& row : rows) {
       row = {0, 1 + below(300), below(2000)};
     }
-    const AttendPlan plan = plan_attend(
+    const AttendPlan plan = plan_of(
         spec_of(heads * kv_heads, kv_heads, {below(2) * 100, below(80)}),
         rows,
         {1 + static_cast<int>(below(4)), below(70000)});
     std::map<std::pair<int64_t, int64_t>, int64_t> next; // [row, head]
     for (const AttendUnit& unit : plan.units) {
-      int64_t& from = next[{unit.row, unit.kv_head}];
-      ASSERT_EQ(unit.first, from);
+      const AttendQueries& queries = plan.queries[unit.queries];
+      ASSERT_EQ(unit.members, 1);
+      ASSERT_EQ(queries.rows, unit.rows);
+      int64_t& from = next[{queries.row, unit.kv_head}];
+      ASSERT_EQ(queries.first, from);
       ASSERT_GE(unit.rows, 1);
       ASSERT_LE(unit.rows, kUnitRows);
       from += unit.rows;
@@ -60,7 +74,7 @@ TEST(AttendPlan, GivesEachVisibleBlockOfAUnitToExactlyOneItem) {
   for (int draw = 0; draw < 300; ++draw) {
     const std::vector<RowSpan> rows{
         {0, 1 + below(40), below(9000)}, {0, 1, below(100)}};
-    const AttendPlan plan = plan_attend(
+    const AttendPlan plan = plan_of(
         spec_of(8, 4, {below(2) * (1 + below(900)), below(1500)}),
         rows,
         {4, below(70000)});
@@ -70,7 +84,7 @@ TEST(AttendPlan, GivesEachVisibleBlockOfAUnitToExactlyOneItem) {
         const AttendUnit& unit = plan.units[u];
         const int64_t first = item.first < 0 ? 0 : item.first;
         for (int64_t i = first; i < first + item.splits; ++i) {
-          splits[u].insert(unit.split(i));
+          splits[u].insert(unit.splits.at(i));
         }
       }
     }
@@ -92,8 +106,8 @@ TEST(AttendPlan, GivesEachVisibleBlockOfAUnitToExactlyOneItem) {
 TEST(AttendPlan, SharesOneDecodingRowAmongThreadsAndNotAmongOne) {
   const std::vector<RowSpan> row{{0, 1, 32767}};
   const AttentionSpec spec = spec_of(4, 1, {});
-  EXPECT_EQ(plan_attend(spec, row, {1, 0}).items.size(), 1u);
-  const AttendPlan plan = plan_attend(spec, row, {2, 0});
+  EXPECT_EQ(plan_of(spec, row, {1, 0}).items.size(), 1u);
+  const AttendPlan plan = plan_of(spec, row, {2, 0});
   EXPECT_EQ(plan.items.size(), 8u); // four a thread
   for (const AttendItem& item : plan.items) {
     EXPECT_EQ(item.splits, 512 / kSplitBlocks / 8);
@@ -103,14 +117,14 @@ TEST(AttendPlan, SharesOneDecodingRowAmongThreadsAndNotAmongOne) {
 TEST(AttendPlan, ReadsNeighbouringHeadsTogetherWhereTheyAreSmall) {
   const std::vector<RowSpan> row{{0, 1, 32767}};
   const AttentionSpec spec = spec_of(8, 8, {});
-  EXPECT_EQ(plan_attend(spec, row, {1, 32 << 10}).items.size(), 4u);
-  EXPECT_EQ(plan_attend(spec, row, {1, 1 << 10}).items.size(), 1u);
-  EXPECT_EQ(plan_attend(spec, row, {1, 1 << 20}).items.size(), 8u);
+  EXPECT_EQ(plan_of(spec, row, {1, 32 << 10}).items.size(), 4u);
+  EXPECT_EQ(plan_of(spec, row, {1, 1 << 10}).items.size(), 1u);
+  EXPECT_EQ(plan_of(spec, row, {1, 1 << 20}).items.size(), 8u);
 }
 
 TEST(AttendPlan, PutsTheDearestItemsFirst) {
   const std::vector<RowSpan> rows{{0, 500, 0}, {500, 1, 20000}, {501, 1, 3}};
-  const AttendPlan plan = plan_attend(spec_of(4, 2, {}), rows, {2, 0});
+  const AttendPlan plan = plan_of(spec_of(4, 2, {}), rows, {2, 0});
   for (size_t i = 1; i < plan.items.size(); ++i) {
     EXPECT_GE(plan.items[i - 1].cost, plan.items[i].cost);
   }

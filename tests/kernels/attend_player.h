@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <new>
@@ -19,75 +20,31 @@
 
 #include "holdfast/base/bits.h"
 #include "holdfast/kernels/cpu/attend.h"
+#include "tests/kernels/attend_setup.h"
 #include "tests/rounded_query.h"
 
 namespace holdfast::cpu {
-
-/// A value in [-1, 1) that follows from its arguments alone.
-inline float random_value(uint64_t seed, uint64_t position, uint64_t index) {
-  uint64_t x = seed * 0x9e3779b97f4a7c15u + position * 0xbf58476d1ce4e5b9u +
-      index * 0x94d049bb133111ebu;
-  x = (x ^ (x >> 31)) * 0xd6e8feb86659fd93u;
-  x = (x ^ (x >> 29)) * 0xd6e8feb86659fd93u;
-  return static_cast<float>(static_cast<int64_t>(x)) * 0x1p-63f;
-}
-
-inline const Codec& codec_named(const char* name) {
-  return *find_codec(name).value();
-}
-
-inline std::vector<const Codec*> dense_codecs() {
-  std::vector<const Codec*> codecs = all_codecs();
-  std::erase_if(codecs, [](const Codec* codec) {
-    return codec->form().kind != CodecKind::kDense;
-  });
-  return codecs;
-}
-
-inline std::vector<KernelPath> paths_here() {
-  std::vector<KernelPath> paths;
-  for (const char* name : {"plain", "avx512", "amx"}) {
-    const Result<KernelPath> path = kernel_path(name);
-    if (path.ok()) {
-      paths.push_back(path.value());
-    }
-  }
-  return paths;
-}
-
-struct AttendSetup {
-  AttentionSpec spec;
-  const Codec* keys = &codec_named("bf16");
-  const Codec* values = &codec_named("bf16");
-  KernelPath path = best_kernel_path();
-  int threads = 1;
-};
-
-inline AttentionSpec
-small_spec(int64_t query_heads, int64_t kv_heads, int64_t dim) {
-  return {
-      .query_heads = query_heads,
-      .kv_heads = kv_heads,
-      .key_dim = dim,
-      .value_dim = dim,
-      .scale = 3.0f / std::sqrt(static_cast<float>(dim)),
-      .visibility = {},
-      .sink_logits = {}};
-}
 
 struct FreeImage {
   void operator()(std::byte* image) const {
     ::operator delete[](image, std::align_val_t{64});
   }
 };
-/// As aligned as the block pool's.
-using Image = std::unique_ptr<std::byte[], FreeImage>;
+/// As aligned as the block pool's; forks share them.
+using Image = std::shared_ptr<std::byte[]>;
 
 /// One row: its blocks and every output it has had, by position.
 struct PlayedRow {
   uint64_t seed = 0;
+  std::map<int64_t, uint64_t> forks = {}; // seeds from positions on
   int64_t written = 0;
+  std::vector<BidirectionalSpan> spans; // of all its positions
   std::vector<Image> images;
+
+  uint64_t seed_at(int64_t position) const {
+    const auto after = forks.upper_bound(position);
+    return after == forks.begin() ? seed : std::prev(after)->second;
+  }
   std::map<int64_t, std::vector<float>> outputs; // [query_heads * value_dim]
 };
 
@@ -100,6 +57,24 @@ class Player {
     rows_.push_back(std::make_unique<PlayedRow>());
     rows_.back()->seed = seed;
     return *rows_.back();
+  }
+  /// A row that goes on from another under a seed of its own, and shares its
+  /// full blocks, or copies of all.
+  enum class Blocks { kShared, kCopied };
+  void fork_row(int64_t index, uint64_t seed, Blocks blocks) {
+    const PlayedRow& from = *rows_[index];
+    auto row = std::make_unique<PlayedRow>();
+    row->seed = from.seed;
+    row->forks = from.forks;
+    row->forks[from.written] = seed;
+    row->written = from.written;
+    for (const Image& image : from.images) {
+      const auto b = static_cast<int64_t>(row->images.size());
+      const bool full = (b + 1) * kBlockTokens <= from.written;
+      row->images.push_back(
+          full && blocks == Blocks::kShared ? image : copy_of(image));
+    }
+    rows_.push_back(std::move(row));
   }
   PlayedRow& row(int64_t index) {
     return *rows_[index];
@@ -124,7 +99,12 @@ class Player {
     for (const Part& part : parts) {
       PlayedRow& row = *rows_[part.row];
       grow(row, row.written + part.count);
-      spans.push_back({tokens, part.count, row.written});
+      const Position from(row.written);
+      spans.push_back(
+          {tokens,
+           part.count,
+           row.written,
+           spans_from(row.spans, from, from + Position(part.count))});
       blocks.emplace_back();
       for (const auto& image : row.images) {
         blocks.back().images.push_back(image.get());
@@ -204,15 +184,19 @@ class Player {
 
   std::vector<float> query(const PlayedRow& row, int64_t position) const {
     return vectors(
-        row.seed * 4, position, setup_.spec.query_heads * setup_.spec.key_dim);
+        row.seed_at(position) * 4,
+        position,
+        setup_.spec.query_heads * setup_.spec.key_dim);
   }
   std::vector<float> key(const PlayedRow& row, int64_t position) const {
     return vectors(
-        row.seed * 4 + 1, position, setup_.spec.kv_heads * setup_.spec.key_dim);
+        row.seed_at(position) * 4 + 1,
+        position,
+        setup_.spec.kv_heads * setup_.spec.key_dim);
   }
   std::vector<float> value(const PlayedRow& row, int64_t position) const {
     return vectors(
-        row.seed * 4 + 2,
+        row.seed_at(position) * 4 + 2,
         position,
         setup_.spec.kv_heads * setup_.spec.value_dim);
   }
@@ -223,6 +207,13 @@ class Player {
     const PlayedRow& row = *rows_[index];
     const AttentionSpec& spec = setup_.spec;
     const Visibility& sees = spec.visibility;
+    int64_t end = position + 1;
+    for (const BidirectionalSpan& span : row.spans) {
+      if (sees.spans && span.begin.get() <= position &&
+          position < span.end.get()) {
+        end = span.end.get();
+      }
+    }
     std::vector<float> q = query(row, position);
     round_query(q);
     const int64_t group = spec.query_heads / spec.kv_heads;
@@ -230,9 +221,9 @@ class Player {
     std::vector<double> sums(spec.query_heads, 0.0);
     std::vector<float> k(spec.key_dim), v(spec.value_dim);
     for (int64_t head = 0; head < spec.kv_heads; ++head) {
-      for (int64_t j = 0; j <= position; ++j) {
-        const bool seen =
-            sees.window == 0 || j > position - sees.window || j < sees.sinks;
+      for (int64_t j = 0; j < end; ++j) {
+        const bool seen = sees.window == 0 ||
+            std::abs(j - position) < sees.window || j < sees.sinks;
         if (!seen) {
           continue;
         }
@@ -329,10 +320,18 @@ class Player {
   void grow(PlayedRow& row, int64_t end) {
     const size_t size = layout_.bytes().get();
     while (static_cast<int64_t>(row.images.size()) * kBlockTokens < end) {
-      Image image(new (std::align_val_t{64}) std::byte[size]);
-      std::memset(image.get(), 0xff, size);
-      row.images.push_back(std::move(image));
+      row.images.push_back(make_image(size));
+      std::memset(row.images.back().get(), 0xff, size);
     }
+  }
+  static Image make_image(size_t size) {
+    return {new (std::align_val_t{64}) std::byte[size], FreeImage{}};
+  }
+  Image copy_of(const Image& image) const {
+    const size_t size = layout_.bytes().get();
+    Image copy = make_image(size);
+    std::memcpy(copy.get(), image.get(), size);
+    return copy;
   }
   void read(
       const PlayedRow& row,

@@ -161,6 +161,47 @@ TEST(PaddedInput, MergesRowsThatStandAtOtherColumns) {
   EXPECT_EQ(input.fed(r.c), 3);
 }
 
+TEST(PaddedInput, MergesWhileColumnsOfOneOrBothAreOpen) {
+  Three r;
+  Three other;
+  const auto opened = [](RowId row, int64_t left, int64_t columns) {
+    PaddedInput input(Rows{{row, left, 6}}, 9);
+    input.open(columns);
+    return input;
+  };
+  // This one's stay open; the other, which is fed, waits for the next.
+  PaddedInput mine = opened(r.a, 1, 4);
+  PaddedInput fed = opened(other.a, 0, 2);
+  fed.advance(fed.piece(no_limit));
+  mine.merge(fed, Ids{r.b});
+  EXPECT_THAT(mine.piece(no_limit).places, ElementsAre(1, 2, 3));
+  mine.advance(mine.piece(no_limit));
+  mine.open(3);
+  EXPECT_THAT(mine.piece(no_limit).places, ElementsAre(0, 1, 2, 3, 4, 5));
+
+  // The other's stay open.
+  PaddedInput behind = opened(r.a, 0, 2);
+  behind.advance(behind.piece(no_limit));
+  behind.merge(opened(other.a, 1, 4), Ids{r.b});
+  EXPECT_EQ(behind.columns(), 4);
+  EXPECT_THAT(behind.piece(no_limit).places, ElementsAre(1, 2, 3));
+  behind.advance(behind.piece(no_limit));
+  EXPECT_EQ(behind.fed(r.a), 2);
+  behind.open(2);
+  EXPECT_THAT(behind.piece(no_limit).places, ElementsAre(0, 1, 2, 3));
+
+  // Both: one array behind the other, rows that left it included.
+  PaddedInput both(Rows{{r.a, 0, 6}, {r.b, 2, 6}}, 9);
+  both.open(4);
+  both.remove(r.a);
+  both.merge(opened(other.a, 1, 4), Ids{r.c});
+  EXPECT_THAT(both.piece(no_limit).places, ElementsAre(6, 7, 9, 10, 11));
+  EXPECT_EQ(
+      code_of([&] { both.merge(opened(other.b, 0, 3), Ids{other.b}); }),
+      ErrorCode::kInvalidArgument);
+  EXPECT_THAT(both.order(), ElementsAre(r.b, r.c));
+}
+
 TEST(PaddedInput, RefusesWhatDoesNotFitAndStaysAsItWas) {
   Three r;
   const auto build = [&](Rows rows, int64_t width) {

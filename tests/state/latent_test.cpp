@@ -68,13 +68,18 @@ struct Inputs {
 
 // The outputs of the three layers, side by side.
 std::vector<float>
-run(State& state, const Inputs& inputs, int64_t tokens, int64_t chunk) {
+run(State& state,
+    const Inputs& inputs,
+    int64_t tokens,
+    int64_t chunk,
+    BidirectionalSpans spans = {}) {
   const RowId row = state.add_row();
   std::vector<float> all;
   for (int64_t done = 0; done < tokens;) {
     const int64_t count =
-        std::min({chunk, tokens - done, state.max_append(row)});
-    const RowAppend append{row, count};
+        state.fit_append(row, std::min(chunk, tokens - done), spans);
+    const RowAppend append{
+        row, count, spans_from(spans, Position(done), Position(done + count))};
     Step step = state.begin({&append, 1});
     const auto q = inputs.part(inputs.q, done, count, kQueryHeads);
     const auto k = inputs.part(inputs.k, done, count, 1);
@@ -105,6 +110,29 @@ TEST(Latent, AgreesWithTheReferenceRead) {
         2e-5f)
         << codec;
     EXPECT_NE(state.explain().find("layer 2: latent.1\n"), std::string::npos);
+  }
+}
+
+TEST(Latent, SeesBidirectionalSpansInAnyChunks) {
+  const Inputs inputs(150, 6);
+  const std::vector<BidirectionalSpan> spans{
+      {Position(5), Position(12)},
+      {Position(50), Position(90)},
+      {Position(128), Position(131)}};
+  for (const char* codec : {"f32", "q8g32"}) {
+    State state(latent_options(codec));
+    State reference(latent_options(codec, true));
+    const auto whole = run(state, inputs, 150, 150, spans);
+    EXPECT_LT(
+        test::worst_difference(whole, run(reference, inputs, 150, 40, spans)),
+        2e-5f)
+        << codec;
+    EXPECT_GT(
+        test::worst_difference(whole, run(state, inputs, 150, 150)), 1e-3f);
+    for (const int64_t chunk : {1, 40, 64}) {
+      EXPECT_TRUE(test::same_bits(whole, run(state, inputs, 150, chunk, spans)))
+          << codec << " in chunks of " << chunk;
+    }
   }
 }
 

@@ -19,8 +19,7 @@ const RecurrentSpec kSpec{2, 4, 32, 32, 4};
 // A recurrent layer, then one of attention.
 StateOptions hybrid(Bytes max_bytes = Bytes(0)) {
   StateOptions options = test::options();
-  options.layers.resize(1);
-  options.layers.insert(options.layers.begin(), kSpec);
+  options.layers = {kSpec, options.layers.front()};
   options.max_bytes = max_bytes;
   return options;
 }

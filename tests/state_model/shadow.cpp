@@ -132,7 +132,8 @@ void Shadow::add(Side& side) {
        .stamps = {},
        .sealed = std::vector<std::vector<bool>>(options_.rules.size()),
        .released = std::vector<std::vector<bool>>(options_.rules.size()),
-       .phases = std::vector<size_t>(options_.rules.size())});
+       .phases = std::vector<size_t>(options_.rules.size()),
+       .spans = {}});
 }
 
 bool Shadow::fits(int64_t bytes) const {
@@ -197,7 +198,8 @@ int64_t Shadow::floor_of(const Row& row) const {
       }
     }
   }
-  return result;
+  const auto* cut = cut_by(row.spans, std::max<int64_t>(1, result));
+  return cut ? cut->end.get() : result;
 }
 
 void Shadow::trim(Side& side, const Operation& operation) {
@@ -213,12 +215,15 @@ void Shadow::trim(Side& side, const Operation& operation) {
     expect_refused(ErrorCode::kInvalidArgument, before, code_of(call));
     return;
   }
-  if (to != 0 && to < floor_of(row)) {
+  if (to != 0 && (to < floor_of(row) || cut_by(row.spans, to))) {
     expect_refused(ErrorCode::kUnsupported, before, code_of(call));
     return;
   }
   call();
   row.stamps.resize(static_cast<size_t>(to));
+  std::erase_if(row.spans, [&](const BidirectionalSpan& span) {
+    return span.end > Position(to);
+  });
   for (size_t group = 0; group < row.released.size(); ++group) {
     row.sealed[group].resize(static_cast<size_t>(blocks_for(to)));
     row.released[group].resize(static_cast<size_t>(blocks_for(to)));

@@ -81,6 +81,7 @@ class Shadow {
     std::vector<std::vector<bool>> sealed; // [group][block]
     std::vector<std::vector<bool>> released; // [group][block]
     std::vector<size_t> phases; // [group]
+    std::vector<BidirectionalSpan> spans;
   };
   struct Side {
     std::unique_ptr<Chains> chains;
@@ -90,6 +91,7 @@ class Shadow {
     size_t row = 0;
     int64_t count = 0;
     std::vector<uint64_t> stamps;
+    std::vector<BidirectionalSpan> spans; // one at most
   };
 
   void add(Side& side);
@@ -104,15 +106,18 @@ class Shadow {
   void capture(Side& side, const Operation& operation);
 
   std::vector<Draft> drafts(const Side& side, const Operation& operation);
+  void add_span(const Row& row, Draft& draft, std::mt19937& random) const;
   void check_plan(const Side& side, const std::vector<Draft>&, const StepPlan&)
       const;
   void write(const StepPlan& plan, std::vector<Draft>& drafts);
   void
   end_step(Side& side, Transaction step, const std::vector<Draft>&, uint32_t);
-  void settle(Row& row, const std::vector<uint64_t>& accepted) const;
+  void settle(Row& row, const Draft& draft, int64_t accepted) const;
   int64_t bytes_needed(const Side& side, const std::vector<Draft>&) const;
-  /// Positions to the next start of a phase of any group.
-  int64_t room_of(const Row& row) const;
+  /// Positions to the next start of a phase of any group, or to the end of the
+  /// span over it.
+  int64_t
+  room_of(const Row& row, const std::vector<BidirectionalSpan>& spans) const;
   bool has_phases() const;
   /// Says that what is due of a row was converted.
   void convert(Row& row) const;

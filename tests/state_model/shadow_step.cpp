@@ -10,6 +10,21 @@
 
 namespace holdfast::shadow {
 
+/// A span from some of the draft's positions on, where the row has the room.
+void Shadow::add_span(const Row& row, Draft& draft, std::mt19937& random)
+    const {
+  const int64_t size = std::ssize(row.stamps);
+  const int64_t begin =
+      size + static_cast<int64_t>(random() % uint64_t(draft.count));
+  const int64_t end = begin + 1 + static_cast<int64_t>(random() % 100);
+  const std::vector<BidirectionalSpan> spans{{Position(begin), Position(end)}};
+  const int64_t more = static_cast<int64_t>(random() % 5);
+  if (end - size <= room_of(row, spans)) {
+    draft.spans = spans;
+    draft.count = std::min(end - size + more, room_of(row, spans));
+  }
+}
+
 std::vector<Shadow::Draft>
 Shadow::drafts(const Side& side, const Operation& operation) {
   std::mt19937 random(operation.b);
@@ -18,9 +33,13 @@ Shadow::drafts(const Side& side, const Operation& operation) {
     if (random() % 3 != 0 || row + 1 == side.rows.size()) {
       // Decode, draft, chunk.
       const int64_t limit = std::min<int64_t>(
-          room_of(side.rows[row]), std::array{1, 7, 200}[random() % 3]);
-      const auto count = static_cast<int64_t>(1 + random() % limit);
-      result.push_back({.row = row, .count = count, .stamps = {}});
+          room_of(side.rows[row], {}), std::array{1, 7, 200}[random() % 3]);
+      Draft draft{.row = row, .count = 0, .stamps = {}, .spans = {}};
+      draft.count = static_cast<int64_t>(1 + random() % limit);
+      if (random() % 4 == 0) {
+        add_span(side.rows[row], draft, random);
+      }
+      result.push_back(std::move(draft));
     }
   }
   std::shuffle(result.begin(), result.end(), random);
@@ -42,15 +61,19 @@ Shadow::bytes_needed(const Side& side, const std::vector<Draft>& drafts) const {
   return bytes;
 }
 
-int64_t Shadow::room_of(const Row& row) const {
-  int64_t room = 1 << 20;
+int64_t Shadow::room_of(
+    const Row& row,
+    const std::vector<BidirectionalSpan>& spans) const {
+  const int64_t size = std::ssize(row.stamps);
+  int64_t room = kMaxPositions.get() - size;
   for (const GroupRule& rule : options_.rules) {
     for (const Position start : rule.starts) {
-      const int64_t left = start.get() - std::ssize(row.stamps);
+      const int64_t left = start.get() - size;
       room = left > 0 ? std::min(room, left) : room;
     }
   }
-  return room;
+  const auto* cut = cut_by(spans, size + room);
+  return cut ? cut->end.get() - size : room;
 }
 
 void Shadow::convert(Row& row) const {
@@ -72,7 +95,7 @@ void Shadow::step(Side& side, const Operation& operation) {
   std::vector<Draft> rows = drafts(side, operation);
   std::vector<RowAppend> appends;
   for (const Draft& draft : rows) {
-    appends.push_back({side.rows[draft.row].id, draft.count});
+    appends.push_back({side.rows[draft.row].id, draft.count, draft.spans});
   }
   // What a conversion needs depends on who shares; the budget holds it to it.
   const int64_t needed = has_phases() ? side.chains->bytes_needed(appends).get()
@@ -126,10 +149,22 @@ void Shadow::check_plan(
         plan.rows[i].first_token == token && plan.rows[i].start == size &&
             plan.rows[i].count == drafts[i].count,
         "the span of each row");
+    require(
+        plan.rows[i].bidirectional == drafts[i].spans,
+        "the bidirectional spans of each row");
     for (int64_t p = 0; p < drafts[i].count; ++p, ++token) {
       require(
           plan.positions.at(static_cast<size_t>(token)) == size + p,
           "the position of each token");
+      int64_t seen = size + p + 1;
+      for (const BidirectionalSpan& span : drafts[i].spans) {
+        if (span.begin < Position(seen) && span.end > Position(seen)) {
+          seen = span.end.get();
+        }
+      }
+      require(
+          plan.rows[i].seen_end(size + p) == seen,
+          "where each query's keys end");
     }
     for (size_t group = 0; group < plan.groups.size(); ++group) {
       const auto& images = plan.groups[group].at(i).images;
@@ -215,22 +250,36 @@ void Shadow::end_step(
     require(step.open(), "a refused commit to leave the step open");
   }
   --accepted[0];
+  for (size_t i = 0; i < drafts.size(); ++i) {
+    const int64_t size = std::ssize(side.rows[drafts[i].row].stamps);
+    if (const auto* cut = cut_by(drafts[i].spans, size + accepted[i])) {
+      require(
+          code_of([&] { step.commit(accepted); }) ==
+              ErrorCode::kInvalidArgument,
+          "no span committed in part");
+      require(step.open(), "a refused commit to leave the step open");
+      accepted[i] = cut->begin.get() - size;
+    }
+  }
   step.commit(accepted);
   for (size_t i = 0; i < drafts.size(); ++i) {
-    const auto& stamps = drafts[i].stamps;
-    settle(
-        side.rows[drafts[i].row],
-        {stamps.begin(), stamps.begin() + accepted[i]});
+    settle(side.rows[drafts[i].row], drafts[i], accepted[i]);
   }
 }
 
-void Shadow::settle(Row& row, const std::vector<uint64_t>& accepted) const {
-  if (accepted.empty()) {
+void Shadow::settle(Row& row, const Draft& draft, int64_t accepted) const {
+  if (accepted == 0) {
     return;
   }
   const bool within = std::ssize(row.stamps) % kBlockTokens != 0;
-  row.stamps.insert(row.stamps.end(), accepted.begin(), accepted.end());
+  row.stamps.insert(
+      row.stamps.end(), draft.stamps.begin(), draft.stamps.begin() + accepted);
   const int64_t size = std::ssize(row.stamps);
+  for (const BidirectionalSpan& span : draft.spans) {
+    if (span.end <= Position(size)) {
+      row.spans.push_back(span);
+    }
+  }
   for (size_t group = 0; group < row.released.size(); ++group) {
     const GroupRule& rule = options_.rules[group];
     auto& released = row.released[group];

@@ -50,6 +50,18 @@ void Shadow::verify_row(const Side& side, const Row& row) const {
   require(chain.committed() == Position(size), "the committed length");
   require(chain.written() == Position(size), "nothing tentative");
   require(chain.reusable_floor() == Position(floor_of(row)), "the floor");
+  require(std::ranges::equal(chain.spans(), row.spans), "the row's spans");
+  require(chain.max_append() == room_of(row, {}), "the room to the next phase");
+  for (const int64_t most : {size / 3, size - 1, size, size + 5}) {
+    int64_t want = std::max<int64_t>(0, std::min(most, size));
+    while (cut_by(row.spans, want)) {
+      --want;
+    }
+    want = want < floor_of(row) ? 0 : want;
+    require(
+        chain.reusable_length(Position(most)) == Position(want),
+        "the longest prefix that can be reused");
+  }
   for (size_t group = 0; group < row.released.size(); ++group) {
     const auto blocks =
         side.chains->blocks(row.id, static_cast<int64_t>(group));

@@ -8,8 +8,10 @@
 #include <cstring>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "holdfast/block/layout.h"
+#include "holdfast/rows/bidirectional.h"
 #include "tests/code_of.h"
 
 namespace holdfast::shadow {
@@ -24,6 +26,17 @@ inline void require(bool condition, const std::string& text) {
 
 inline int64_t blocks_for(int64_t positions) {
   return positions / kBlockTokens + (positions % kBlockTokens != 0);
+}
+
+/// A prefix of so many positions ends within one of the spans.
+inline const BidirectionalSpan*
+cut_by(const std::vector<BidirectionalSpan>& spans, int64_t length) {
+  for (const BidirectionalSpan& span : spans) {
+    if (span.begin.get() < length && length < span.end.get()) {
+      return &span;
+    }
+  }
+  return nullptr;
 }
 
 /// Phases must not be mixed up: what a conversion turns one into another with.

@@ -16,8 +16,8 @@ namespace holdfast::cpu {
 
 namespace {
 
-// Below this a call is over before a second thread has woken.
-constexpr int64_t kSmallCost = 3; // in AttendPlan's units
+// Below this a round is over before a second thread has woken.
+constexpr int64_t kSmallCost = 3; // in AttendItem's units
 
 void refuse(const std::string& expected, const std::string& got) {
   throw Error(
@@ -54,7 +54,16 @@ void check_row(
     refuse("rows of 1 token or more at positions from 0 on", "another");
   }
   const int64_t end = row.start + row.count;
-  const VisibleBlocks seen = visible_blocks(visibility, row.start, end - 1);
+  Position free(row.start);
+  for (const BidirectionalSpan& span : row.bidirectional) {
+    if (span.begin < free || span.end <= span.begin ||
+        span.end > Position(end)) {
+      refuse("bidirectional spans whole and in order in their row", "another");
+    }
+    free = span.end;
+  }
+  const VisibleBlocks seen =
+      visible_blocks(visibility, row, row.start, end - 1);
   const auto images = static_cast<int64_t>(blocks.images.size());
   for (int64_t b = 0; b < seen.end; ++b) {
     if (seen.has(b) && (b >= images || blocks.images[b] == nullptr)) {
@@ -81,9 +90,10 @@ AttendContext check(const AttendJob& job, KernelPath path) {
   };
   const int64_t key_planes =
       planes_of(*job.keys, ChannelRole::kKeys, spec.key_dim);
-  const int64_t planes =
-      key_planes + planes_of(*job.values, ChannelRole::kValues, spec.value_dim);
-  job.layout->offset(job.layer, spec.kv_heads - 1, planes - 1); // throws
+  const int64_t value_planes =
+      planes_of(*job.values, ChannelRole::kValues, spec.value_dim);
+  job.layout->offset(
+      job.layer, spec.kv_heads - 1, key_planes + value_planes - 1); // throws
   static std::atomic<uint64_t> calls{0};
   return {
       .job = &job,
@@ -91,6 +101,7 @@ AttendContext check(const AttendJob& job, KernelPath path) {
       .keys = view_channel(*job.keys, ChannelRole::kKeys, spec.key_dim),
       .values = view_channel(*job.values, ChannelRole::kValues, spec.value_dim),
       .key_planes = key_planes,
+      .value_planes = value_planes,
       .heads = spec.query_heads / spec.kv_heads,
       .call = ++calls};
 }
@@ -133,15 +144,18 @@ void append_and_attend(
   const AttendTeam team{
       .threads = executor.threads(),
       .head_bytes = context.keys.bytes + context.values.bytes};
-  const AttendPlan plan = plan_attend(*job.spec, job.rows, team);
+  const AttendPlan plan = plan_attend(job, team);
   AttendItems items(context, plan, team.threads);
-  const auto count = static_cast<int64_t>(plan.items.size());
-  if (plan.cost > kSmallCost) {
-    executor.for_each(count, [&](int64_t i, int) { items.run(i); });
-    return;
-  }
-  for (int64_t i = 0; i < count; ++i) {
-    items.run(i);
+  for (const AttendRound& round : plan.rounds) {
+    if (round.cost > kSmallCost) {
+      executor.for_each(round.end - round.begin, [&](int64_t i, int) {
+        items.run(round.begin + i);
+      });
+      continue;
+    }
+    for (int64_t i = round.begin; i < round.end; ++i) {
+      items.run(i);
+    }
   }
 }
 

@@ -4,7 +4,7 @@
 // blocks of its rows, then attends over each row's chain.
 //
 // Reference form, per token t of a row at position p, query head h, kv head g:
-//   s_j = cap(scale * q_t,h . k_j,g) for the visible j <= p
+//   s_j = cap(scale * q_t,h . k_j,g) for the visible j
 //   out = sum_j exp(s_j - m) v_j,g / (sum_j exp(s_j - m) + exp(sink_h - m))
 //
 // Same bits: a partial (out, max, sum) covers the keys that a query sees of one

@@ -27,6 +27,7 @@ struct AppendChannel {
   ChannelRole role;
   PlaneForm form;
   int64_t plane; // the first of the channel's, within the head's
+  int64_t planes; // how many
 };
 
 void append_channel(
@@ -53,17 +54,15 @@ void append_channel(
     return;
   }
   std::byte* planes[kMostPlanes];
-  const size_t count = channel.codec->planes(channel.role, append.dim).size();
-  for (size_t i = 0; i < count; ++i) {
-    planes[i] = plane(static_cast<int64_t>(i));
+  const int64_t count = channel.planes;
+  for (int64_t i = 0; i < count; ++i) {
+    planes[i] = plane(i);
   }
-  for (int64_t i = 0; i < piece.count; ++i) {
-    channel.codec->encode(
-        channel.role,
-        {append.source + i * append.stride, static_cast<size_t>(append.dim)},
-        append.slot + i,
-        {planes, count});
-  }
+  channel.codec->encode_run(
+      channel.role,
+      {append.source, append.stride, append.count, append.dim},
+      append.slot,
+      {planes, static_cast<size_t>(count)});
 }
 
 void append_piece(const AttendContext& context, const AppendPiece& piece) {
@@ -74,7 +73,7 @@ void append_piece(const AttendContext& context, const AppendPiece& piece) {
       piece.head;
   append_channel(
       context,
-      {job.keys, ChannelRole::kKeys, context.keys.form, 0},
+      {job.keys, ChannelRole::kKeys, context.keys.form, 0, context.key_planes},
       piece,
       {.source = job.k + first * spec.key_dim,
        .stride = spec.kv_heads * spec.key_dim,
@@ -84,7 +83,8 @@ void append_piece(const AttendContext& context, const AppendPiece& piece) {
       {job.values,
        ChannelRole::kValues,
        context.values.form,
-       context.key_planes},
+       context.key_planes,
+       context.value_planes},
       piece,
       {.source = job.v + first * spec.value_dim,
        .stride = spec.kv_heads * spec.value_dim,

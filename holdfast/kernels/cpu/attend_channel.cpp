@@ -3,6 +3,7 @@
 #include "holdfast/kernels/cpu/attend_channel.h"
 
 #include <array>
+#include <cmath>
 
 #include "holdfast/base/bits.h"
 #include "holdfast/codec/affine_layout.h"
@@ -50,9 +51,12 @@ const uint16_t* levels_of(const CodecForm& form) {
 
 CodedPlanes
 view_codes(const CodecForm& form, int64_t codes_bytes, int64_t width) {
-  const auto half = static_cast<float>(1 << (form.bits - 1));
+  const float half = std::ldexp(1.0f, form.bits - 1);
   CodedPlanes codes{
-      .bits = form.bits, .group = width, .levels = levels_of(form)};
+      .bits = form.bits,
+      .group = width,
+      .scale_form = static_cast<PlaneForm>(form.format),
+      .levels = levels_of(form)};
   codes.scales = round_up(codes_bytes, 64);
   codes.middle = codes.wide() ? half : 0.0f;
   if (form.kind == CodecKind::kAffine) {

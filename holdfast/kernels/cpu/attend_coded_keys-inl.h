@@ -30,9 +30,12 @@ constexpr float kWideAfter = 0x1p16f;
 template <class Isa>
 inline typename Isa::V
 load_scales(const CodedPlanes& codes, const std::byte* plane, int64_t index) {
-  return codes.biases != 0
-      ? Isa::load_bf16(reinterpret_cast<const uint16_t*>(plane) + index)
-      : Isa::V::load(reinterpret_cast<const float*>(plane) + index);
+  if (codes.scale_form == PlaneForm::kF32) {
+    return Isa::V::load(reinterpret_cast<const float*>(plane) + index);
+  }
+  const uint16_t* halves = reinterpret_cast<const uint16_t*>(plane) + index;
+  return codes.scale_form == PlaneForm::kF16 ? Isa::load_f16(halves)
+                                             : Isa::load_bf16(halves);
 }
 
 template <class Isa>

@@ -3,6 +3,7 @@
 #include "holdfast/kernels/cpu/attend_items.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "holdfast/base/bits.h"
 #include "holdfast/kernels/cpu/attend_channel.h"
@@ -26,17 +27,21 @@ AttendItems::AttendItems(
     : context_(context),
       plan_(plan),
       threads_(threads),
-      offsets_(plan.units.size(), -1),
+      kept_(plan.units.size()),
       left_(plan.units.size()) {
   int64_t floats = 0;
   for (const AttendItem& item : plan.items) {
+    if (item.first < 0 && !plan.shared(item.unit)) {
+      continue;
+    }
     for (int64_t u = item.unit; u < item.unit + item.units; ++u) {
-      if (item.first >= 0 && offsets_[u] < 0) {
-        const AttendUnit& unit = plan.units[u];
-        offsets_[u] = floats;
-        left_[u].store(unit.splits(), std::memory_order_relaxed);
-        floats += unit.splits() * floats_of(unit);
+      if (kept_[u].count > 0) {
+        continue;
       }
+      const AttendUnit& unit = plan.units[u];
+      kept_[u] = {item.first < 0 ? 1 : unit.splits.count(), floats};
+      left_[u].store(unit.splits.count(), std::memory_order_relaxed);
+      floats += kept_[u].count * floats_of(unit);
     }
   }
   thread_local AlignedFloats buffer;
@@ -47,9 +52,16 @@ int64_t AttendItems::floats_of(const AttendUnit& unit) const {
   return partial_floats(unit.rows, context_.job->spec->value_dim);
 }
 
-Partial AttendItems::partial(int64_t unit, int64_t split) const {
+std::span<const AttendQueries>
+AttendItems::queries_of(const AttendUnit& unit) const {
+  return {
+      plan_.queries.data() + unit.queries, static_cast<size_t>(unit.members)};
+}
+
+/// The i-th that a unit keeps.
+Partial AttendItems::partial(int64_t unit, int64_t i) const {
   const AttendUnit& of = plan_.units[unit];
-  return partial_in(buffer_ + offsets_[unit] + split * floats_of(of), of.rows);
+  return partial_in(buffer_ + kept_[unit].offset + i * floats_of(of), of.rows);
 }
 
 void AttendItems::run(int64_t index) {
@@ -59,24 +71,26 @@ void AttendItems::run(int64_t index) {
 
 void AttendItems::run_whole(const AttendItem& item, int64_t index) {
   AttendWorker& worker = worker_of_this_thread();
-  const int64_t value_dim = context_.job->spec->value_dim;
-  const int64_t rows = plan_.units[item.unit].rows;
-  const int64_t floats = floats_of(plan_.units[item.unit]);
+  const AttendUnit* units = &plan_.units[item.unit];
+  const int64_t floats = floats_of(units[0]);
   float* buffer = worker.partials(2 * item.units * floats);
   Partial totals[kItemUnits], parts[kItemUnits];
   for (int64_t u = 0; u < item.units; ++u) {
-    totals[u] = partial_in(buffer + 2 * u * floats, rows);
-    parts[u] = partial_in(buffer + (2 * u + 1) * floats, rows);
+    totals[u] = plan_.shared(item.unit)
+        ? partial(item.unit + u, 0)
+        : partial_in(buffer + 2 * u * floats, units[u].rows);
+    parts[u] = partial_in(buffer + (2 * u + 1) * floats, units[u].rows);
+    begin_total(units[u], totals[u]);
   }
-  run_splits(item, index, 0, totals);
-  for (int64_t i = 1; i < item.splits; ++i) {
-    run_splits(item, index, i, parts);
-    for (int64_t u = 0; u < item.units; ++u) {
-      context_.kernels->fold(totals[u], parts[u], rows, value_dim);
+  for (int64_t i = 0; i < item.splits; ++i) {
+    const bool first = i == 0 && units[0].parent < 0;
+    run_splits(item, index, i, first ? totals : parts);
+    for (int64_t u = 0; u < item.units && !first; ++u) {
+      fold(units[u], totals[u], parts[u]);
     }
   }
   for (int64_t u = 0; u < item.units; ++u) {
-    AttendWorker::finish(context_, plan_.units[item.unit + u], totals[u]);
+    finish(item.unit + u, totals[u]);
   }
 }
 
@@ -90,16 +104,21 @@ void AttendItems::run_part(const AttendItem& item, int64_t index) {
   }
   for (int64_t u = item.unit; u < item.unit + item.units; ++u) {
     if (left_[u].fetch_sub(item.splits, std::memory_order_acq_rel) >
-        item.splits) {
+            item.splits ||
+        plan_.shared(u)) {
       continue;
     }
     const AttendUnit& unit = plan_.units[u];
-    const Partial total = partial(u, 0);
-    for (int64_t i = 1; i < unit.splits(); ++i) {
-      context_.kernels->fold(
-          total, partial(u, i), unit.rows, context_.job->spec->value_dim);
+    const bool first = unit.parent < 0;
+    const Partial total = first
+        ? partial(u, 0)
+        : partial_in(
+              worker_of_this_thread().partials(floats_of(unit)), unit.rows);
+    begin_total(unit, total);
+    for (int64_t i = first ? 1 : 0; i < unit.splits.count(); ++i) {
+      fold(unit, total, partial(u, i));
     }
-    AttendWorker::finish(context_, unit, total);
+    finish(u, total);
   }
 }
 
@@ -112,8 +131,50 @@ void AttendItems::run_splits(
   AttendWorker& worker = worker_of_this_thread();
   FetchList fetch = to_fetch(item, index, i);
   for (int64_t u = 0; u < item.units; ++u) {
+    const AttendUnit& unit = plan_.units[item.unit + u];
     worker.run_split(
-        context_, {&plan_.units[item.unit + u], u, i, &fetch}, results[u]);
+        context_, {&unit, queries_of(unit), u, i, &fetch}, results[u]);
+  }
+}
+
+void AttendItems::fold(
+    const AttendUnit& unit,
+    const Partial& total,
+    const Partial& part) {
+  context_.kernels->fold(total, part, unit.rows, context_.job->spec->value_dim);
+}
+
+/// What the units before have of these query rows, where there are any.
+void AttendItems::begin_total(const AttendUnit& unit, const Partial& total) {
+  if (unit.parent >= 0) {
+    std::fill_n(total.max, unit.rows, -std::numeric_limits<float>::infinity());
+    std::fill_n(total.sum, unit.rows, 0.0f);
+    fold_kept(unit.parent, unit.parent_row, unit.rows, total);
+  }
+}
+
+/// Folds rows [row, row + rows) of a unit into a total, after those of the
+/// units before it.
+void AttendItems::fold_kept(
+    int64_t unit,
+    int64_t row,
+    int64_t rows,
+    const Partial& total) {
+  const AttendUnit& of = plan_.units[unit];
+  if (of.parent >= 0) {
+    fold_kept(of.parent, of.parent_row + row, rows, total);
+  }
+  const int64_t value_dim = context_.job->spec->value_dim;
+  for (int64_t i = 0; i < kept_[unit].count; ++i) {
+    context_.kernels->fold(
+        total, rows_from(partial(unit, i), row, value_dim), rows, value_dim);
+  }
+}
+
+void AttendItems::finish(int64_t unit, const Partial& total) {
+  if (!plan_.shared(unit)) {
+    const AttendUnit& of = plan_.units[unit];
+    AttendWorker::finish(context_, of, plan_.queries[of.queries], total);
   }
 }
 
@@ -124,7 +185,7 @@ FetchList
 AttendItems::to_fetch(const AttendItem& item, int64_t index, int64_t i) const {
   FetchList list;
   const AttendUnit& unit = plan_.units[item.unit];
-  if (unit.rows > kGroupRows) {
+  if (unit.rows > kGroupRows && !plan_.shared(item.unit)) {
     return list; // products outweigh the loads, and the processor fetches
   }
   const int64_t first = std::max<int64_t>(item.first, 0);
@@ -155,12 +216,13 @@ void AttendItems::add_ranges(FetchList& list, const AttendItem& item, int64_t i)
     const {
   const AttendJob& job = *context_.job;
   const AttendUnit& unit = plan_.units[item.unit];
+  const auto& images = job.blocks[queries_of(unit)[0].row].images;
   const int64_t offset = job.layout->offset(job.layer, unit.kv_head, 0).get();
-  const int64_t begin = unit.split(i) * kSplitBlocks;
+  const int64_t begin = unit.splits.at(i) * kSplitBlocks;
   for (int64_t b = begin; b < begin + kSplitBlocks; ++b) {
     if (unit.blocks.has(b)) {
       list.ranges[list.count++] = {
-          job.blocks[unit.row].images[b] + offset,
+          images[b] + offset,
           item.units * job.layout->head_stride(job.layer).get()};
     }
   }

@@ -2,14 +2,16 @@
 //
 // Runs the items of one call's plan. Units that are shared out in parts keep a
 // partial for each split; whoever finishes a unit's last split folds them, in
-// order. Other units are folded as they go.
+// order. Other units are folded as they go. Units of several rows of the batch
+// keep what they have, and each row's own unit starts from its part of it.
 //
-// Threads: run() from any of the team's, once an item.
+// Threads: run() from any of the team's, once an item, a round after the other.
 
 #pragma once
 
 #include <atomic>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "holdfast/kernels/cpu/attend_unit.h"
@@ -32,15 +34,26 @@ class AttendItems {
       int64_t index,
       int64_t i,
       const Partial* results);
+  void fold(const AttendUnit& unit, const Partial& total, const Partial& part);
+  void begin_total(const AttendUnit& unit, const Partial& total);
+  void fold_kept(int64_t unit, int64_t row, int64_t rows, const Partial& total);
+  void finish(int64_t unit, const Partial& total);
   FetchList to_fetch(const AttendItem& item, int64_t index, int64_t i) const;
   void add_ranges(FetchList& list, const AttendItem& item, int64_t i) const;
-  Partial partial(int64_t unit, int64_t split) const;
+  std::span<const AttendQueries> queries_of(const AttendUnit& unit) const;
+  Partial partial(int64_t unit, int64_t i) const;
   int64_t floats_of(const AttendUnit& unit) const;
 
   const AttendContext& context_;
   const AttendPlan& plan_;
   const int threads_;
-  std::vector<int64_t> offsets_; // [unit], in floats; -1: not in parts
+  /// [unit] partials that outlive its items: one a split in parts, one of all
+  /// splits where a unit of several rows is whole, else none.
+  struct Kept {
+    int64_t count = 0;
+    int64_t offset = 0; // in floats
+  };
+  std::vector<Kept> kept_;
   std::vector<std::atomic<int64_t>> left_; // [unit] splits to come
   float* buffer_ = nullptr;
 };

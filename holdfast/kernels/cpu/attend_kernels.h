@@ -49,12 +49,14 @@ constexpr int kPlaneForms = 4;
 
 /// A channel of codes: element d of token t is
 ///   scale[d / group][t] * (x + shift) + bias[d / group][t],
-/// x the number its code stands for in the tiles.
+/// x the number its code stands for in the tiles. Scales and biases are all f16
+/// or all bf16; norms, which are scales without biases, are f32.
 struct CodedPlanes {
   int bits = 0; // 2, 3, 4, 5, 6 or 8
   int64_t group = 0; // elements
   int64_t scales = 0; // offset of that plane from the codes, in bytes
-  int64_t biases = 0; // likewise; 0: none, and scales are f32 norms
+  int64_t biases = 0; // likewise; 0: none
+  PlaneForm scale_form = PlaneForm::kF32;
   /// [32] bf16: what code i % 2^bits stands for. Null for 6 and 8 bits, whose
   /// tiles hold the code itself times 2^-112.
   const uint16_t* levels = nullptr;

@@ -35,23 +35,9 @@ int64_t unit_rows(
   return size;
 }
 
-AttendUnit
-make_unit(const AttentionSpec& spec, const RowSpan& row, AttendUnit unit) {
-  const int64_t heads = spec.query_heads / spec.kv_heads;
-  unit.blocks = visible_blocks(
-      spec.visibility,
-      row.start + unit.first / heads,
-      row.start + (unit.first + unit.rows - 1) / heads);
-  unit.split_begin = unit.blocks.begin / kSplitBlocks;
-  unit.split_end = ceil_div(unit.blocks.end, kSplitBlocks);
-  unit.sink_splits = std::min(
-      ceil_div(unit.blocks.sink_blocks, kSplitBlocks), unit.split_begin);
-  return unit;
-}
-
-/// Visible blocks of the unit's i-th split.
+/// Visible blocks of a unit's i-th split.
 int64_t split_blocks(const AttendUnit& unit, int64_t i) {
-  const int64_t begin = unit.split(i) * kSplitBlocks;
+  const int64_t begin = unit.splits.at(i) * kSplitBlocks;
   int64_t blocks = 0;
   for (int64_t b = begin; b < begin + kSplitBlocks; ++b) {
     blocks += unit.blocks.has(b) ? 1 : 0;
@@ -63,82 +49,175 @@ int64_t cost_of(const AttendUnit& unit) {
   return unit.blocks.count() * ceil_div(unit.rows, kGroupRows);
 }
 
-std::vector<AttendUnit> make_units(
-    const AttentionSpec& spec,
-    std::span<const RowSpan> rows,
-    int64_t size) {
-  const int64_t heads = spec.query_heads / spec.kv_heads;
-  std::vector<AttendUnit> units;
-  for (size_t r = 0; r < rows.size(); ++r) {
-    const int64_t count = rows[r].count * heads;
-    for (int64_t first = 0; first < count; first += size) {
-      for (int64_t head = 0; head < spec.kv_heads; ++head) {
-        units.push_back(make_unit(
-            spec,
-            rows[r],
-            {.row = static_cast<int64_t>(r),
-             .kv_head = head,
-             .first = first,
-             .rows = std::min(size, count - first),
-             .blocks = {}}));
+/// Where a row's own splits come after shared ones.
+struct SharedPart {
+  int64_t unit = -1; // of the first head; those of the others follow
+  int64_t row = 0; // the first of its query rows in that unit
+  int64_t end = 0; // splits below are read there
+};
+
+class Units {
+ public:
+  Units(
+      const AttentionSpec& spec,
+      std::span<const RowSpan> rows,
+      AttendPlan& plan)
+      : spec_(spec),
+        heads_(spec.query_heads / spec.kv_heads),
+        rows_(rows),
+        parts_(rows.size()),
+        plan_(plan) {}
+
+  void add_shared(const SharedRuns& shared) {
+    for (const int64_t row : shared.order) {
+      plan_.queries.push_back({row, 0, rows_[row].count * heads_});
+    }
+    for (const SharedRun& run : shared.runs) {
+      const std::span<const AttendQueries> members(
+          plan_.queries.data() + run.first, run.rows);
+      const SharedPart parent = parts_[members[0].row];
+      AttendUnit unit{
+          .queries = run.first,
+          .members = run.rows,
+          .blocks = run.blocks,
+          .splits = run.splits};
+      for (const AttendQueries& member : members) {
+        parts_[member.row] = {
+            static_cast<int64_t>(plan_.units.size()),
+            unit.rows,
+            run.splits.end};
+        unit.rows += member.rows;
+      }
+      add_heads(unit, parent);
+    }
+    plan_.shared_units = static_cast<int64_t>(plan_.units.size());
+  }
+
+  void add_own(int64_t size) {
+    for (size_t r = 0; r < rows_.size(); ++r) {
+      const int64_t count = rows_[r].count * heads_;
+      for (int64_t first = 0; first < count; first += size) {
+        add_own_rows(
+            {static_cast<int64_t>(r), first, std::min(size, count - first)});
       }
     }
   }
-  return units;
-}
+
+ private:
+  void add_own_rows(const AttendQueries& queries) {
+    const RowSpan& row = rows_[queries.row];
+    SharedPart part = parts_[queries.row];
+    part.row += queries.first;
+    AttendUnit unit{
+        .queries = static_cast<int64_t>(plan_.queries.size()),
+        .rows = queries.rows,
+        .blocks = visible_blocks(
+            spec_.visibility,
+            row,
+            row.start + queries.first / heads_,
+            row.start + (queries.first + queries.rows - 1) / heads_),
+        .splits = {}};
+    if (part.unit >= 0) {
+      unit.blocks.sink_blocks = 0;
+      unit.blocks.begin = std::max(unit.blocks.begin, part.end * kSplitBlocks);
+    }
+    unit.splits = visible_splits(unit.blocks);
+    plan_.queries.push_back(queries);
+    add_heads(unit, part);
+  }
+
+  void add_heads(AttendUnit unit, const SharedPart& parent) {
+    unit.parent_row = parent.row;
+    for (; unit.kv_head < spec_.kv_heads; ++unit.kv_head) {
+      unit.parent = parent.unit < 0 ? -1 : parent.unit + unit.kv_head;
+      plan_.units.push_back(unit);
+    }
+  }
+
+  const AttentionSpec& spec_;
+  const int64_t heads_;
+  std::span<const RowSpan> rows_;
+  std::vector<SharedPart> parts_; // [row]
+  AttendPlan& plan_;
+};
 
 /// Adds the items of `units` neighbouring heads from plan.units[index] on.
-void add_items(AttendPlan& plan, int64_t index, int64_t units, int threads) {
-  const AttendUnit& unit = plan.units[index];
-  const int64_t cost = units * cost_of(unit);
-  const int64_t shares = cost * threads * kItemsPerThread;
-  if (threads == 1 || unit.splits() == 1 || shares <= plan.cost) {
-    plan.items.push_back({index, units, -1, unit.splits(), cost});
+void add_items(
+    AttendPlan& plan,
+    const AttendRound& round,
+    const AttendItem& whole,
+    int threads) {
+  const AttendUnit& unit = plan.units[whole.unit];
+  const int64_t shares = whole.cost * threads * kItemsPerThread;
+  // A fold of what comes before must not wait for a fold of these splits.
+  const bool apart = plan.shared(whole.unit) && unit.parent >= 0;
+  const bool small = threads == 1 || whole.splits == 1 || shares <= round.cost;
+  if (small && !apart) {
+    plan.items.push_back(whole);
     return;
   }
-  const int64_t parts = std::min(unit.splits(), ceil_div(shares, plan.cost));
+  const int64_t parts =
+      small ? 1 : std::min(whole.splits, ceil_div(shares, round.cost));
   for (int64_t i = 0; i < parts; ++i) {
-    const int64_t first = i * unit.splits() / parts;
-    const int64_t end = (i + 1) * unit.splits() / parts;
+    AttendItem part = whole;
+    part.first = i * whole.splits / parts;
+    part.splits = (i + 1) * whole.splits / parts - part.first;
     int64_t blocks = 0;
-    for (int64_t s = first; s < end; ++s) {
+    for (int64_t s = part.first; s < part.first + part.splits; ++s) {
       blocks += split_blocks(unit, s);
     }
-    plan.items.push_back(
-        {index,
-         units,
-         first,
-         end - first,
-         units * blocks * ceil_div(unit.rows, kGroupRows)});
+    part.cost = part.units * blocks * ceil_div(unit.rows, kGroupRows);
+    plan.items.push_back(part);
   }
+}
+
+/// The items of units [first, end).
+AttendRound add_round(
+    AttendPlan& plan,
+    int64_t first,
+    int64_t end,
+    const AttendTeam& team) {
+  AttendRound round{.begin = static_cast<int64_t>(plan.items.size())};
+  for (int64_t u = first; u < end; ++u) {
+    round.cost += cost_of(plan.units[u]);
+  }
+  const int64_t most = std::clamp<int64_t>(
+      kRunBytes / std::max<int64_t>(1, team.head_bytes), 1, kItemUnits);
+  for (int64_t u = first; u < end;) {
+    const AttendUnit& unit = plan.units[u];
+    int64_t units = 1;
+    while (units < most && unit.rows <= kGroupRows && u + units < end &&
+           plan.units[u + units].kv_head > unit.kv_head) {
+      ++units;
+    }
+    add_items(
+        plan,
+        round,
+        {.unit = u,
+         .units = units,
+         .splits = unit.splits.count(),
+         .cost = units * cost_of(unit)},
+        team.threads);
+    u += units;
+  }
+  std::stable_sort(
+      plan.items.begin() + round.begin,
+      plan.items.end(),
+      [](const AttendItem& a, const AttendItem& b) { return a.cost > b.cost; });
+  round.end = static_cast<int64_t>(plan.items.size());
+  return round;
 }
 
 } // namespace
 
-AttendPlan plan_attend(
-    const AttentionSpec& spec,
-    std::span<const RowSpan> rows,
-    const AttendTeam& team) {
+AttendPlan plan_attend(const AttendJob& job, const AttendTeam& team) {
   AttendPlan plan;
-  plan.units = make_units(spec, rows, unit_rows(spec, rows, team.threads));
-  for (const AttendUnit& unit : plan.units) {
-    plan.cost += cost_of(unit);
-  }
-  const int64_t most = std::clamp<int64_t>(
-      kRunBytes / std::max<int64_t>(1, team.head_bytes), 1, kItemUnits);
-  const auto count = static_cast<int64_t>(plan.units.size());
-  for (int64_t u = 0; u < count;) {
-    const AttendUnit& unit = plan.units[u];
-    const int64_t units = unit.rows <= kGroupRows
-        ? std::min(spec.kv_heads - unit.kv_head, most)
-        : 1;
-    add_items(plan, u, units, team.threads);
-    u += units;
-  }
-  std::stable_sort(
-      plan.items.begin(),
-      plan.items.end(),
-      [](const AttendItem& a, const AttendItem& b) { return a.cost > b.cost; });
+  Units units(*job.spec, job.rows, plan);
+  units.add_shared(find_shared(*job.spec, job.rows, job.blocks));
+  units.add_own(unit_rows(*job.spec, job.rows, team.threads));
+  const auto end = static_cast<int64_t>(plan.units.size());
+  plan.rounds[0] = add_round(plan, 0, plan.shared_units, team);
+  plan.rounds[1] = add_round(plan, plan.shared_units, end, team);
   return plan;
 }
 

@@ -1,42 +1,43 @@
 // Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
 //
-// How one layer's attention is cut into units of work. The cut follows the load
-// and the number of threads, and never a result's bits: blocks and splits lie
-// at absolute positions, and are folded in order however they are shared out.
+// How one layer's attention is cut into units of work. The cut follows the
+// load, the number of threads and what rows share, and never a result's bits:
+// blocks and splits lie at absolute positions, and are folded in order however
+// they are read.
 // Values; any thread.
 
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <vector>
 
+#include "holdfast/kernels/cpu/attend.h"
+#include "holdfast/kernels/cpu/attend_share.h"
 #include "holdfast/kernels/cpu/attend_visible.h"
-#include "holdfast/plan/layer_spec.h"
-#include "holdfast/plan/step_plan.h"
 
 namespace holdfast::cpu {
 
-/// Query rows [first, first + rows) of a row of the batch, for one key-value
-/// head. Query row i is token i / heads, query head i % heads of the group.
-struct AttendUnit {
+/// Query rows [first, first + rows) of a row of the batch. Query row i is token
+/// i / heads, query head i % heads of the group.
+struct AttendQueries {
   int64_t row = 0;
-  int64_t kv_head = 0;
   int64_t first = 0;
   int64_t rows = 0;
-  VisibleBlocks blocks;
-  /// Splits that hold visible blocks: [0, sink_splits), then [begin, end).
-  int64_t sink_splits = 0;
-  int64_t split_begin = 0;
-  int64_t split_end = 0;
+};
 
-  int64_t splits() const {
-    return sink_splits + split_end - split_begin;
-  }
-  /// The i-th of them, in order.
-  int64_t split(int64_t i) const {
-    return i < sink_splits ? i : split_begin + i - sink_splits;
-  }
+/// Query rows that read some splits of one key-value head together: of one row
+/// of the batch, or of several that share the splits.
+struct AttendUnit {
+  int64_t kv_head = 0;
+  int64_t queries = 0; // the first in AttendPlan::queries
+  int64_t members = 1; // how many of those, one a row of the batch
+  int64_t rows = 0; // of all of them
+  /// The unit that reads the splits before for these query rows and others, at
+  /// parent_row there; -1: nothing comes before.
+  int64_t parent = -1;
+  int64_t parent_row = 0;
+  VisibleBlocks blocks; // as the first member sees them, no member more
+  VisibleSplits splits;
 };
 
 /// Units of neighbouring heads, whole or some of their splits, which one thread
@@ -44,17 +45,33 @@ struct AttendUnit {
 struct AttendItem {
   int64_t unit = 0; // the first
   int64_t units = 1;
-  int64_t first = -1; // of the unit's splits(); -1: all
+  int64_t first = -1; // of the units' splits; -1: all
   int64_t splits = 0;
   int64_t cost = 0; // blocks times groups of rows
 };
 
 constexpr int64_t kItemUnits = 8; // at most
 
-struct AttendPlan {
-  std::vector<AttendUnit> units;
-  std::vector<AttendItem> items; // dearest first
+/// Items that may run at the same time.
+struct AttendRound {
+  int64_t begin = 0; // of the items, dearest first
+  int64_t end = 0;
   int64_t cost = 0;
+};
+
+struct AttendPlan {
+  std::vector<AttendQueries> queries;
+  /// First those of several rows, parents before children; the others finish
+  /// query rows.
+  std::vector<AttendUnit> units;
+  int64_t shared_units = 0;
+  std::vector<AttendItem> items;
+  /// What rows share, which must have been read before what is their own.
+  AttendRound rounds[2];
+
+  bool shared(int64_t unit) const {
+    return unit < shared_units;
+  }
 };
 
 struct AttendTeam {
@@ -62,9 +79,7 @@ struct AttendTeam {
   int64_t head_bytes = 0; // of one head in one image
 };
 
-AttendPlan plan_attend(
-    const AttentionSpec& spec,
-    std::span<const RowSpan> rows,
-    const AttendTeam& team);
+/// Of a job's spec, rows and blocks; without blocks rows share nothing.
+AttendPlan plan_attend(const AttendJob& job, const AttendTeam& team);
 
 } // namespace holdfast::cpu

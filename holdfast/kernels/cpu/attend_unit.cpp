@@ -16,6 +16,19 @@ namespace {
 
 constexpr std::align_val_t kLine{64};
 
+/// Of a member's r-th query row, in [T, query_heads].
+int64_t query_index(
+    const AttendContext& context,
+    const AttendUnit& unit,
+    const AttendQueries& member,
+    int64_t r) {
+  const AttendJob& job = *context.job;
+  const int64_t i = member.first + r;
+  const int64_t token = job.rows[member.row].first_token + i / context.heads;
+  return token * job.spec->query_heads + unit.kv_head * context.heads +
+      i % context.heads;
+}
+
 } // namespace
 
 float* AlignedFloats::at_least(int64_t count) {
@@ -44,6 +57,10 @@ Partial partial_in(float* buffer, int64_t rows) {
   return {buffer + 2 * padded, buffer, buffer + padded};
 }
 
+Partial rows_from(const Partial& partial, int64_t row, int64_t value_dim) {
+  return {partial.out + row * value_dim, partial.max + row, partial.sum + row};
+}
+
 SplitJob&
 AttendWorker::prepare(const AttendContext& context, const SplitRead& read) {
   Slot& slot = slots_[read.slot];
@@ -62,7 +79,7 @@ AttendWorker::prepare(const AttendContext& context, const SplitRead& read) {
       .blocks = views_,
       .scratch = {},
       .result = {}};
-  pack_queries(context, *read.unit, slot);
+  pack_queries(context, read, slot);
   slot.call = context.call;
   slot.unit = read.unit;
   return slot.job;
@@ -70,24 +87,20 @@ AttendWorker::prepare(const AttendContext& context, const SplitRead& read) {
 
 void AttendWorker::pack_queries(
     const AttendContext& context,
-    const AttendUnit& unit,
+    const SplitRead& read,
     Slot& slot) {
   const AttendJob& job = *context.job;
   const AttentionSpec& spec = *job.spec;
-  const int64_t padded = round_up(unit.rows, 16);
+  const int64_t padded = round_up(read.unit->rows, 16);
   const int64_t groups = key_groups(context.keys, spec.key_dim);
   // Two bytes an element for bf16 queries, whose width is even.
   const bool narrow = context.keys.form >= PlaneForm::kBf16;
   const int64_t stride = narrow ? slot.job.key_width / 2 : slot.job.key_width;
-  float* queries = slot.queries.at_least(padded * (stride + groups));
-  float* sums = queries + padded * stride;
+  float* const queries = slot.queries.at_least(padded * (stride + groups));
+  float* const sums = queries + padded * stride;
   float* rotated = rotated_.at_least(spec.key_dim);
-  for (int64_t r = 0; r < unit.rows; ++r) {
-    const int64_t token =
-        job.rows[unit.row].first_token + (unit.first + r) / context.heads;
-    const int64_t head =
-        unit.kv_head * context.heads + (unit.first + r) % context.heads;
-    const float* q = job.q + (token * spec.query_heads + head) * spec.key_dim;
+  int64_t to = 0;
+  const auto pack = [&](const float* q) {
     if (stored_rotated(*job.keys)) {
       std::copy_n(q, spec.key_dim, rotated);
       rotate({rotated, static_cast<size_t>(spec.key_dim)});
@@ -98,15 +111,20 @@ void AttendWorker::pack_queries(
           q,
           spec.key_dim,
           context.keys.codes,
-          queries + r * stride,
-          sums + r * groups);
+          queries + to * stride,
+          sums + to * groups);
     } else {
       context.kernels->pack_query[static_cast<int>(context.keys.form)](
-          q, spec.key_dim, queries + r * stride);
+          q, spec.key_dim, queries + to * stride);
+    }
+    ++to;
+  };
+  for (const AttendQueries& member : read.queries) {
+    for (int64_t r = 0; r < member.rows; ++r) {
+      pack(job.q + query_index(context, *read.unit, member, r) * spec.key_dim);
     }
   }
-  std::fill_n(
-      queries + unit.rows * stride, (padded - unit.rows) * stride, 0.0f);
+  std::fill_n(queries + to * stride, (padded - to) * stride, 0.0f);
   slot.job.q = queries;
   slot.job.q_sums = sums;
 }
@@ -159,24 +177,25 @@ AttendScratch AttendWorker::lay_out_scratch(
   return scratch;
 }
 
-/// The visible blocks of a split into views_; returns how many.
-int64_t AttendWorker::view_blocks(
-    const AttendContext& context,
-    const AttendUnit& unit,
-    int64_t split) {
+/// The visible blocks of a split into views_; returns how many. Members of a
+/// unit have the same images.
+int64_t
+AttendWorker::view_blocks(const AttendContext& context, const SplitRead& read) {
   const AttendJob& job = *context.job;
-  const RowSpan& row = job.rows[unit.row];
-  const RowBlocks& blocks = job.blocks[unit.row];
+  const AttendUnit& unit = *read.unit;
+  const RowSpan& row = job.rows[read.queries[0].row];
+  const RowBlocks& blocks = job.blocks[read.queries[0].row];
   const int64_t keys = job.layout->offset(job.layer, unit.kv_head, 0).get();
   const int64_t values =
       job.layout->offset(job.layer, unit.kv_head, context.key_planes).get();
+  const int64_t split = unit.splits.at(read.i);
   const int64_t end = std::min((split + 1) * kSplitBlocks, unit.blocks.end);
   int64_t count = 0;
   for (int64_t b = split * kSplitBlocks; b < end; ++b) {
     if (!unit.blocks.has(b)) {
       continue;
     }
-    view_visible(context, unit, b, visible_[count]);
+    view_visible(context, read, b, visible_[count]);
     views_[count] = {
         .keys = blocks.images[b] + keys,
         .values = blocks.images[b] + values,
@@ -190,24 +209,26 @@ int64_t AttendWorker::view_blocks(
 
 void AttendWorker::view_visible(
     const AttendContext& context,
-    const AttendUnit& unit,
+    const SplitRead& read,
     int64_t block,
     uint64_t* visible) {
   const AttendJob& job = *context.job;
-  const RowSpan& row = job.rows[unit.row];
-  for (int64_t r = 0; r < unit.rows;) {
-    // A token's heads see the same.
-    const int64_t token = (unit.first + r) / context.heads;
-    const int64_t next =
-        std::min(unit.rows, (token + 1) * context.heads - unit.first);
-    std::fill(
-        visible + r,
-        visible + next,
-        visible_keys(job.spec->visibility, row.start + token, block));
-    r = next;
+  const Visibility& sees = job.spec->visibility;
+  uint64_t* to = visible;
+  for (const AttendQueries& member : read.queries) {
+    const RowSpan& row = job.rows[member.row];
+    for (int64_t r = 0; r < member.rows;) {
+      // A token's heads see the same.
+      const int64_t token = (member.first + r) / context.heads;
+      const int64_t next =
+          std::min(member.rows, (token + 1) * context.heads - member.first);
+      const Sight sight = sight_at(sees, row, row.start + token);
+      std::fill(to + r, to + next, visible_keys(sees, sight, block));
+      r = next;
+    }
+    to += member.rows;
   }
-  std::fill(
-      visible + unit.rows, visible + round_up(unit.rows, 16), uint64_t{0});
+  std::fill(to, visible + round_up(read.unit->rows, 16), uint64_t{0});
 }
 
 void AttendWorker::run_split(
@@ -215,7 +236,7 @@ void AttendWorker::run_split(
     const SplitRead& read,
     const Partial& result) {
   SplitJob& job = prepare(context, read);
-  job.block_count = view_blocks(context, *read.unit, read.unit->split(read.i));
+  job.block_count = view_blocks(context, read);
   job.fetch = read.fetch;
   job.scratch = lay_out_scratch(context, job);
   job.result = result;
@@ -225,20 +246,19 @@ void AttendWorker::run_split(
 void AttendWorker::finish(
     const AttendContext& context,
     const AttendUnit& unit,
+    const AttendQueries& queries,
     const Partial& total) {
   const AttendJob& job = *context.job;
   const AttentionSpec& spec = *job.spec;
-  for (int64_t r = 0; r < unit.rows; ++r) {
-    const int64_t token =
-        job.rows[unit.row].first_token + (unit.first + r) / context.heads;
-    const int64_t head =
-        unit.kv_head * context.heads + (unit.first + r) % context.heads;
-    float* out = job.out + (token * spec.query_heads + head) * spec.value_dim;
+  for (int64_t r = 0; r < queries.rows; ++r) {
+    const int64_t index = query_index(context, unit, queries, r);
+    float* out = job.out + index * spec.value_dim;
     context.kernels->finish(
         total,
         r,
         spec.value_dim,
-        spec.sink_logits.empty() ? nullptr : &spec.sink_logits[head],
+        spec.sink_logits.empty() ? nullptr
+                                 : &spec.sink_logits[index % spec.query_heads],
         out);
     if (stored_rotated(*job.values)) {
       unrotate({out, static_cast<size_t>(spec.value_dim)});

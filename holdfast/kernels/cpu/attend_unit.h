@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 
 #include "holdfast/kernels/cpu/attend.h"
 #include "holdfast/kernels/cpu/attend_kernels.h"
@@ -38,6 +39,7 @@ struct AttendContext {
   ChannelView keys;
   ChannelView values;
   int64_t key_planes = 0; // the values' planes come after them
+  int64_t value_planes = 0;
   int64_t heads = 0; // query heads of a key-value head
   uint64_t call = 0; // no other call has this number
 };
@@ -47,9 +49,13 @@ int64_t partial_floats(int64_t rows, int64_t value_dim);
 /// A partial in such a buffer.
 Partial partial_in(float* buffer, int64_t rows);
 
+/// A partial's rows from `row` on.
+Partial rows_from(const Partial& partial, int64_t row, int64_t value_dim);
+
 /// The i-th split of a unit, the `slot`-th of its item, and what to fetch.
 struct SplitRead {
   const AttendUnit* unit = nullptr;
+  std::span<const AttendQueries> queries; // the unit's members
   int64_t slot = 0;
   int64_t i = 0;
   FetchList* fetch = nullptr;
@@ -61,10 +67,11 @@ class AttendWorker {
       const AttendContext& context,
       const SplitRead& read,
       const Partial& result);
-  /// Writes a unit's outputs from its folded total.
+  /// Writes the outputs of one row's queries from their folded total.
   static void finish(
       const AttendContext& context,
       const AttendUnit& unit,
+      const AttendQueries& queries,
       const Partial& total);
   /// A buffer for the caller's partials.
   float* partials(int64_t floats) {
@@ -81,19 +88,14 @@ class AttendWorker {
   };
 
   SplitJob& prepare(const AttendContext& context, const SplitRead& read);
-  void pack_queries(
-      const AttendContext& context,
-      const AttendUnit& unit,
-      Slot& slot);
+  void
+  pack_queries(const AttendContext& context, const SplitRead& read, Slot& slot);
   AttendScratch
   lay_out_scratch(const AttendContext& context, const SplitJob& job);
-  int64_t view_blocks(
+  int64_t view_blocks(const AttendContext& context, const SplitRead& read);
+  static void view_visible(
       const AttendContext& context,
-      const AttendUnit& unit,
-      int64_t split);
-  void view_visible(
-      const AttendContext& context,
-      const AttendUnit& unit,
+      const SplitRead& read,
       int64_t block,
       uint64_t* visible);
 

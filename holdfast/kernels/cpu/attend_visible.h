@@ -6,10 +6,13 @@
 
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
+#include "holdfast/base/bits.h"
 #include "holdfast/block/layout.h"
 #include "holdfast/plan/layer_spec.h"
+#include "holdfast/plan/step_plan.h"
 
 namespace holdfast::cpu {
 
@@ -20,20 +23,35 @@ constexpr uint64_t lowest_bits(int64_t n) {
   return n <= 0 ? 0 : n >= 64 ? ~uint64_t{0} : (uint64_t{1} << n) - 1;
 }
 
-/// Bit j: the query at `position` sees position block * 64 + j.
-constexpr uint64_t
-visible_keys(const Visibility& visibility, int64_t position, int64_t block) {
-  const int64_t base = block * kBlockTokens;
-  const uint64_t causal = lowest_bits(position + 1 - base);
-  if (visibility.window == 0) {
-    return causal;
-  }
-  const uint64_t window = ~lowest_bits(position + 1 - visibility.window - base);
-  return causal & (window | lowest_bits(visibility.sinks - base));
+/// A query: its position, and the first position that it cannot see because it
+/// comes later, whatever the window.
+struct Sight {
+  int64_t position = 0;
+  int64_t end = 0;
+};
+
+inline Sight
+sight_at(const Visibility& visibility, const RowSpan& row, int64_t position) {
+  return {position, visibility.spans ? row.seen_end(position) : position + 1};
 }
 
-/// The blocks that queries at positions [first, last] may see: sink blocks
-/// [0, sink_blocks) and blocks [begin, end), the former below the latter.
+/// Bit j: the query sees position block * 64 + j.
+constexpr uint64_t
+visible_keys(const Visibility& visibility, const Sight& query, int64_t block) {
+  const int64_t base = block * kBlockTokens;
+  const uint64_t known = lowest_bits(query.end - base);
+  if (visibility.window == 0) {
+    return known;
+  }
+  const int64_t first = query.position + 1 - visibility.window - base;
+  const int64_t end = query.position + visibility.window - base;
+  const uint64_t window = lowest_bits(end) & ~lowest_bits(first);
+  return known & (window | lowest_bits(visibility.sinks - base));
+}
+
+/// The blocks that a row's queries at positions [first, last] may see: sink
+/// blocks [0, sink_blocks) and blocks [begin, end), the former below the
+/// latter.
 struct VisibleBlocks {
   int64_t sink_blocks = 0;
   int64_t begin = 0;
@@ -47,13 +65,21 @@ struct VisibleBlocks {
   }
 };
 
-constexpr VisibleBlocks
-visible_blocks(const Visibility& visibility, int64_t first, int64_t last) {
-  VisibleBlocks blocks{.end = last / kBlockTokens + 1};
+inline VisibleBlocks visible_blocks(
+    const Visibility& visibility,
+    const RowSpan& row,
+    int64_t first,
+    int64_t last) {
+  VisibleBlocks blocks;
+  int64_t end = sight_at(visibility, row, last).end;
+  if (visibility.window > 0) {
+    end = std::min(end, std::max(last + visibility.window, visibility.sinks));
+  }
+  blocks.end = ceil_div(end, kBlockTokens);
   if (visibility.window > 0 && first >= visibility.window) {
     blocks.begin = (first + 1 - visibility.window) / kBlockTokens;
-    const int64_t sinks = (visibility.sinks + kBlockTokens - 1) / kBlockTokens;
-    blocks.sink_blocks = sinks < blocks.begin ? sinks : blocks.begin;
+    const int64_t sinks = ceil_div(visibility.sinks, kBlockTokens);
+    blocks.sink_blocks = std::min(sinks, blocks.begin);
   }
   return blocks;
 }

@@ -8,6 +8,7 @@
 
 #include "holdfast/base/bits.h"
 #include "holdfast/base/check.h"
+#include "holdfast/kernels/cpu/attend_visible.h"
 #include "holdfast/kernels/cpu/latent_kernels.h"
 
 namespace holdfast::cpu {
@@ -38,12 +39,12 @@ struct Piece {
 std::vector<Piece> pieces_of(const LatentJob& job, int threads) {
   // Few tokens: each thread takes some of the heads.
   const int64_t heads = job.spec->query_heads;
-  int64_t tokens = 0;
+  int64_t whole = 0; // pieces of all heads
   for (const RowSpan& row : job.rows) {
-    tokens += ceil_div(row.count, kPieceTokens);
+    whole += ceil_div(row.count, kPieceTokens);
   }
-  const int64_t parts =
-      std::clamp<int64_t>(ceil_div(threads, tokens), 1, heads);
+  const int64_t parts = std::clamp<int64_t>(
+      ceil_div(threads, std::max<int64_t>(whole, 1)), 1, heads);
   const int64_t part_heads = ceil_div(heads, parts);
   std::vector<Piece> pieces;
   for (size_t r = 0; r < job.rows.size(); ++r) {
@@ -106,22 +107,18 @@ class PieceRun {
         sum_(max_.size()) {}
 
   void run() {
-    const int64_t start = row_.start + piece_.token;
-    const int64_t end = start + piece_.tokens; // seen by its last token
-    const int64_t window = spec_.visibility.window;
-    const int64_t first =
-        window > 0 ? std::max<int64_t>(start - window + 1, 0) : 0;
-    for (int64_t b = first / kBlockTokens; b * kBlockTokens < end; ++b) {
-      decode(b, std::min(end - b * kBlockTokens, kBlockTokens));
+    const Seen first = seen_by(0);
+    const Seen last = seen_by(piece_.tokens - 1);
+    for (int64_t b = first.begin / kBlockTokens; b * kBlockTokens < last.end;
+         ++b) {
+      const int64_t begin = b * kBlockTokens;
+      decode(b, std::min(last.end - begin, kBlockTokens));
       for (int64_t t = 0; t < piece_.tokens; ++t) {
-        const int64_t position = start + t;
-        const int64_t from =
-            window > 0 ? std::max<int64_t>(position - window + 1, 0) : 0;
-        const int64_t begin = b * kBlockTokens;
-        const int64_t seen_from = std::max(from - begin, int64_t{0});
-        const int64_t seen_to = std::min(position + 1 - begin, kBlockTokens);
-        for (int64_t h = 0; seen_from < seen_to && h < piece_.heads; ++h) {
-          read(t, h, seen_from, seen_to);
+        const Seen seen = seen_by(t);
+        const int64_t from = std::max(seen.begin - begin, int64_t{0});
+        const int64_t to = std::min(seen.end - begin, kBlockTokens);
+        for (int64_t h = 0; from < to && h < piece_.heads; ++h) {
+          read(t, h, from, to);
         }
       }
     }
@@ -133,6 +130,20 @@ class PieceRun {
   }
 
  private:
+  /// The positions [begin, end) that a token of the piece sees.
+  struct Seen {
+    int64_t begin;
+    int64_t end;
+  };
+  Seen seen_by(int64_t t) const {
+    const int64_t position = row_.start + piece_.token + t;
+    const int64_t window = spec_.visibility.window;
+    const int64_t end = sight_at(spec_.visibility, row_, position).end;
+    return window == 0 ? Seen{0, end}
+                       : Seen{
+                             std::max<int64_t>(position - window + 1, 0),
+                             std::min(position + window, end)};
+  }
   size_t index(int64_t t, int64_t h) const {
     return static_cast<size_t>(t * piece_.heads + h);
   }

@@ -5,7 +5,7 @@
 //
 // Reference form, per token t of a row at position p, query head h with parts a
 // and b:
-//   s_j = scale * (a . latent_j + b . key_j) for the visible j <= p
+//   s_j = scale * (a . latent_j + b . key_j) for the visible j
 //   out = sum_j softmax(s)_j latent_j
 //
 // Same bits: a partial covers what a query sees of one block; dot products run

@@ -79,7 +79,8 @@ mx::array linear(
     const std::optional<mx::array>& residual,
     const Place& place) {
   expect(
-      x.ndim() == 2 && x.shape(1) == layer->k(),
+      x.ndim() >= 2 &&
+          static_cast<int64_t>(x.size()) == int64_t{x.shape(0)} * layer->k(),
       "[linear] expected x [M, k] with the weights' k");
   std::vector<mx::array> inputs{x};
   const mx::Shape shape{x.shape(0), static_cast<int>(layer->n())};

@@ -48,7 +48,7 @@ struct Place {
   mlx::core::Stream stream;
 };
 
-/// x [M, k], residual [M, n] or none -> [M, n].
+/// x [M, k], or [M, heads, k / heads], residual [M, n] or none -> [M, n].
 mlx::core::array linear(
     const std::shared_ptr<const LinearLayer>& layer,
     const mlx::core::array& x,

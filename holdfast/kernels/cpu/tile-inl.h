@@ -29,7 +29,7 @@ inline constexpr int kTileK = 32;
 inline constexpr int kTileColumns = 16;
 inline constexpr int kTileValues = 512;
 
-#if defined(__AMX_BF16__)
+#if defined(__AMX_BF16__) || defined(__AMXBF16__) // gcc, clang
 
 // Assembly of our own, not the compiler's intrinsics: those take no template
 // arguments and do not tell the optimiser what memory they read.
@@ -47,6 +47,13 @@ struct alignas(64) TileConfig {
   }
 };
 
+/// What an instruction may touch, told to the optimiser: from here on.
+#if defined(__clang__)
+using TileMemory = char[1 << 20]; // clang takes no array of unknown length
+#else
+using TileMemory = char[];
+#endif
+
 template <int kTile>
 inline void tile_zero() {
   asm volatile("tilezero %%tmm%c0" : : "i"(kTile));
@@ -59,12 +66,12 @@ inline void tile_load(const void* from, int64_t stride) {
                : "r"(from),
                  "r"(stride),
                  "i"(kTile),
-                 "m"(*reinterpret_cast<const char(*)[]>(from)));
+                 "m"(*reinterpret_cast<const TileMemory*>(from)));
 }
 template <int kTile>
 inline void tile_store(void* to, int64_t stride) {
   asm volatile("tilestored %%tmm%c3, (%1,%2,1)"
-               : "=m"(*reinterpret_cast<char(*)[]>(to))
+               : "+m"(*reinterpret_cast<TileMemory*>(to))
                : "r"(to), "r"(stride), "i"(kTile));
 }
 
