@@ -118,7 +118,9 @@ TEST(KvConfigOption, IsReportedAsThePrecisionUsed) {
   const std::vector<std::string> rest = {
       "--kv-config", config.path(), "--kv", "q4"};
   auto arguments = with_model({"generate", "-p", "a", "-n", "2"}, rest);
-  EXPECT_THAT(run(arguments).err, HasSubstr("(" + config.path() + ")"));
+  EXPECT_THAT(
+      run(arguments).err,
+      HasSubstr(std::string("(").append(config.path()).append(")")));
   arguments.push_back("--json");
   EXPECT_EQ(Json::parse(run(arguments).out)["kv"], config.path());
   arguments =
