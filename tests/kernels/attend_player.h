@@ -362,7 +362,8 @@ class Player {
   std::vector<std::unique_ptr<PlayedRow>> rows_;
 };
 
-/// Equal bits of all outputs of positions played in both (one at least), or a sentence that names the first difference.
+/// Equal bits of all outputs of positions played in both (one at least), or a
+/// sentence that names the first difference.
 inline ::testing::AssertionResult
 same_bits(const PlayedRow& a, const PlayedRow& b) {
   int compared = 0;

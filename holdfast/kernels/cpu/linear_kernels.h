@@ -4,10 +4,10 @@
 // rows, panels and threads there are is linear.cpp's business. Included by
 // kernel files of any instruction set: data only.
 //
-// Activations: kActivationScale times a row (normed or not), as bf16, in A tiles;
-// the factor and the 2^-112 of expanded codes keep every product normal. Order:
-// [chunk of K][row tile][step][tile rows][32], chunks of chunk_steps steps.
-// Sums: [panel][4][row tile][16][16] f32. Stateless; any thread.
+// Activations: kActivationScale times a row (normed or not), as bf16, in A
+// tiles; the factor and the 2^-112 of expanded codes keep every product normal.
+// Order: [chunk of K][row tile][step][tile rows][32], chunks of chunk_steps
+// steps. Sums: [panel][4][row tile][16][16] f32. Stateless; any thread.
 
 #pragma once
 
