@@ -210,7 +210,9 @@ TEST(GenerateCommand, EndsWithALineWhereStandardOutputTakesNoMore) {
   EXPECT_THAT(full.err, HasSubstr("standard output"));
 }
 
-TEST(GenerateCommand, FinishesOnInterruptWithItsSummary) {
+/// A run without end that gets `signal` once it has written text ends with what
+/// it has, its summary and exit code 128 + signal.
+void expect_summary_after(int signal) {
   Program program(with_model(
       {"generate"},
       {"-p", "a", "-n", "10000000", "--context", "10000000", "--ignore-eos"}));
@@ -218,11 +220,19 @@ TEST(GenerateCommand, FinishesOnInterruptWithItsSummary) {
     usleep(1000);
     ASSERT_EQ(kill(program.pid(), 0), 0);
   }
-  kill(program.pid(), SIGINT);
+  kill(program.pid(), signal);
   const Outcome outcome = program.wait();
-  EXPECT_EQ(outcome.code, 130) << outcome.err;
+  EXPECT_EQ(outcome.code, 128 + signal) << outcome.err;
   EXPECT_THAT(outcome.err, HasSubstr("generated at"));
   EXPECT_TRUE(outcome.out.ends_with('\n'));
+}
+
+TEST(GenerateCommand, FinishesOnInterruptWithItsSummary) {
+  expect_summary_after(SIGINT); // 130
+}
+
+TEST(GenerateCommand, PrintsWhatItHasWhenTerminated) {
+  expect_summary_after(SIGTERM); // 143
 }
 
 } // namespace

@@ -216,20 +216,5 @@ TEST(GenerateCommand, PrintsWhatIsFinishedWhereTheStateBudgetEnds) {
   }
 }
 
-TEST(GenerateCommand, PrintsWhatItHasWhenTerminated) {
-  Program program(with_model(
-      {"generate"},
-      {"-p", "a", "-n", "10000000", "--context", "10000000", "--ignore-eos"}));
-  while (read_file(program.out_path()).empty()) {
-    usleep(1000);
-    ASSERT_EQ(kill(program.pid(), 0), 0);
-  }
-  kill(program.pid(), SIGTERM);
-  const Outcome outcome = program.wait();
-  EXPECT_EQ(outcome.code, 143) << outcome.err;
-  EXPECT_THAT(outcome.err, HasSubstr("generated at"));
-  EXPECT_TRUE(outcome.out.ends_with('\n'));
-}
-
 } // namespace
 } // namespace holdfast::test

@@ -10,19 +10,10 @@
 #include <tuple>
 
 #include "holdfast/kernels/cpu/attend_kernels.h"
+#include "tests/kernels/attend_setup.h"
 
 namespace holdfast::cpu {
 namespace {
-
-AttentionSpec spec_of(int64_t query_heads, int64_t kv_heads, Visibility sees) {
-  return {
-      .query_heads = query_heads,
-      .kv_heads = kv_heads,
-      .key_dim = 64,
-      .value_dim = 64,
-      .visibility = sees,
-      .sink_logits = {}};
-}
 
 /// Of rows that share nothing.
 AttendPlan plan_of(

@@ -65,4 +65,12 @@ small_spec(int64_t query_heads, int64_t kv_heads, int64_t dim) {
       .sink_logits = {}};
 }
 
+/// Heads of 64.
+inline AttentionSpec
+spec_of(int64_t query_heads, int64_t kv_heads, Visibility sees) {
+  AttentionSpec spec = small_spec(query_heads, kv_heads, 64);
+  spec.visibility = sees;
+  return spec;
+}
+
 } // namespace holdfast::cpu

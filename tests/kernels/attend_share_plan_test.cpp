@@ -12,6 +12,7 @@
 #include <set>
 
 #include "holdfast/kernels/cpu/attend_plan.h"
+#include "tests/kernels/attend_setup.h"
 #include "tests/plan/stamped.h"
 
 namespace holdfast::cpu {
@@ -79,16 +80,6 @@ class Rows {
   std::byte* memory_ = reinterpret_cast<std::byte*>(int64_t{1} << 40);
   int64_t next_ = 0;
 };
-
-AttentionSpec spec_of(int64_t query_heads, int64_t kv_heads, Visibility sees) {
-  return {
-      .query_heads = query_heads,
-      .kv_heads = kv_heads,
-      .key_dim = 64,
-      .value_dim = 64,
-      .visibility = sees,
-      .sink_logits = {}};
-}
 
 /// How often the items read each split of a unit's first head, by image of its
 /// first block.
