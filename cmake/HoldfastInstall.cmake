@@ -20,6 +20,7 @@ write_basic_package_version_file(
   ${PROJECT_BINARY_DIR}/holdfastConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/holdfastConfig.cmake
   ${PROJECT_BINARY_DIR}/holdfastConfigVersion.cmake
+  ${PROJECT_SOURCE_DIR}/cmake/FindxxHash.cmake
   DESTINATION ${HOLDFAST_CMAKE_DIR})
 
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
