@@ -1,11 +1,13 @@
 # Helpers for our own targets: warnings, and the instruction set of each kernel file.
 
+set(HOLDFAST_AVX2_FLAGS -mavx2 -mfma -mf16c)
 set(HOLDFAST_AVX512_FLAGS -mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma -mf16c)
 set(HOLDFAST_AMX_FLAGS ${HOLDFAST_AVX512_FLAGS} -mavx512vbmi -mavx512vbmi2
   -mavx512fp16 -mavx512bf16 -mavx512vnni -mamx-tile -mamx-bf16 -mamx-int8)
 
-# All .cpp files of the given folders below holdfast/. Files named *_amx.cpp and
-# *_avx512.cpp get their instruction set; on other processors they are left out.
+# All .cpp files of the given folders below holdfast/. Files named *_amx.cpp,
+# *_avx512.cpp and *_avx2.cpp get their instruction set; on other processors they
+# are left out.
 function(holdfast_sources result)
   set(found)
   foreach(folder IN LISTS ARGN)
@@ -17,10 +19,12 @@ function(holdfast_sources result)
       set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS "${HOLDFAST_AMX_FLAGS}")
     elseif(source MATCHES "_avx512\\.cpp$")
       set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS "${HOLDFAST_AVX512_FLAGS}")
+    elseif(source MATCHES "_avx2\\.cpp$")
+      set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS "${HOLDFAST_AVX2_FLAGS}")
     endif()
   endforeach()
   if(NOT CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
-    list(FILTER found EXCLUDE REGEX "_(amx|avx512)\\.cpp$")
+    list(FILTER found EXCLUDE REGEX "_(amx|avx512|avx2)\\.cpp$")
   endif()
   set(${result} ${found} PARENT_SCOPE)
 endfunction()

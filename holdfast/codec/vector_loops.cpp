@@ -8,12 +8,17 @@ namespace holdfast {
 
 const VectorLoops& vector_loops() {
 #if defined(__x86_64__)
-  static const VectorLoops& best =
-      best_kernel_path() == KernelPath::kPlain ? plain_loops() : avx512_loops();
-  return best;
-#else
-  return plain_loops();
+  switch (best_kernel_path()) {
+    case KernelPath::kAmx:
+    case KernelPath::kAvx512:
+      return avx512_loops();
+    case KernelPath::kAvx2:
+      return avx2_loops();
+    case KernelPath::kPlain:
+      break;
+  }
 #endif
+  return plain_loops();
 }
 
 } // namespace holdfast

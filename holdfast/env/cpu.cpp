@@ -50,6 +50,11 @@ bool has_avx512() {
       __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
 }
 
+bool has_avx2() {
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+      __builtin_cpu_supports("f16c");
+}
+
 bool has_amx() {
   return has_avx512() && __builtin_cpu_supports("avx512vbmi") &&
       __builtin_cpu_supports("avx512vbmi2") &&
@@ -60,6 +65,9 @@ bool has_amx() {
 #else
 
 bool has_avx512() {
+  return false;
+}
+bool has_avx2() {
   return false;
 }
 bool has_amx() {
@@ -88,6 +96,8 @@ const char* name(KernelPath path) {
       return "amx";
     case KernelPath::kAvx512:
       return "avx512";
+    case KernelPath::kAvx2:
+      return "avx2";
     case KernelPath::kPlain:
       return "plain";
   }
@@ -97,13 +107,13 @@ const char* name(KernelPath path) {
 KernelPath best_kernel_path() {
   static const KernelPath best = has_amx() ? KernelPath::kAmx
       : has_avx512()                       ? KernelPath::kAvx512
+      : has_avx2()                         ? KernelPath::kAvx2
                                            : KernelPath::kPlain;
   return best;
 }
 
 Result<KernelPath> kernel_path(std::string_view text) {
-  for (auto path :
-       {KernelPath::kAmx, KernelPath::kAvx512, KernelPath::kPlain}) {
+  for (auto path : kKernelPaths) {
     if (text == name(path)) {
       if (path < best_kernel_path()) {
         return Status(
@@ -116,7 +126,8 @@ Result<KernelPath> kernel_path(std::string_view text) {
   }
   return Status(
       ErrorCode::kInvalidArgument,
-      "[kernel_path] expected amx, avx512 or plain, got " + std::string(text));
+      "[kernel_path] expected amx, avx512, avx2 or plain, got " +
+          std::string(text));
 }
 
 int usable_cores() {

@@ -17,12 +17,19 @@ namespace holdfast {
 enum class KernelPath {
   kAmx, // AMX bf16 tiles, with AVX-512 (FP16, BF16, VBMI) around them
   kAvx512, // AVX-512 F, BW, DQ, VL
+  kAvx2, // AVX2, FMA, F16C
   kPlain, // standard C++
 };
 
-/// "amx", "avx512" or "plain".
+inline constexpr KernelPath kKernelPaths[] = {
+    KernelPath::kAmx,
+    KernelPath::kAvx512,
+    KernelPath::kAvx2,
+    KernelPath::kPlain};
+
+/// "amx", "avx512", "avx2" or "plain".
 const char* name(KernelPath path);
-/// The path of that name, or kInvalidArgument naming the three; kUnsupported
+/// The path of that name, or kInvalidArgument naming them all; kUnsupported
 /// where this processor lacks it.
 Result<KernelPath> kernel_path(std::string_view name);
 /// The best path of this processor. Asks the system for AMX on first use, so

@@ -72,16 +72,27 @@ constexpr std::pair<int64_t, int64_t> kRuns[] = {
     {63, 1},
     {48, 16}};
 
-class VectorLoopsTest : public ::testing::Test {
+class VectorLoopsTest : public ::testing::TestWithParam<KernelPath> {
  protected:
   void SetUp() override {
-    if (best_kernel_path() == KernelPath::kPlain) {
-      GTEST_SKIP() << "this processor has no AVX-512";
+    if (GetParam() < best_kernel_path()) {
+      GTEST_SKIP() << "not on this processor";
     }
   }
+#if defined(__x86_64__)
+  const VectorLoops& fast_loops() const {
+    return GetParam() == KernelPath::kAvx512 ? avx512_loops() : avx2_loops();
+  }
+#endif
 };
 
 #if defined(__x86_64__)
+INSTANTIATE_TEST_SUITE_P(
+    Paths,
+    VectorLoopsTest,
+    ::testing::Values(KernelPath::kAvx512, KernelPath::kAvx2),
+    [](const auto& info) { return std::string(name(info.param)); });
+
 /// `count` vectors of other kinds, one after the other, `gap` floats between.
 std::vector<float>
 awkward_vectors(int64_t dim, int64_t count, int64_t gap, uint32_t seed) {
@@ -96,7 +107,7 @@ awkward_vectors(int64_t dim, int64_t count, int64_t gap, uint32_t seed) {
 
 constexpr int64_t kGap = 16;
 
-TEST_F(VectorLoopsTest, EncodeGroupsToTheSameCodesAndScales) {
+TEST_P(VectorLoopsTest, EncodeGroupsToTheSameCodesAndScales) {
   for (uint32_t seed = 0; seed < 720; seed += 4) {
     for (const int64_t dim : {128, 256, 384}) {
       const int64_t count = seed / 4 % 16 + 1;
@@ -110,7 +121,7 @@ TEST_F(VectorLoopsTest, EncodeGroupsToTheSameCodesAndScales) {
             x.data(), dim + kGap, count, dim, expected.data(), dim};
         plain_loops().affine_encode(widths, vectors, plain.data());
         vectors.codes = got.data();
-        avx512_loops().affine_encode(widths, vectors, fast.data());
+        fast_loops().affine_encode(widths, vectors, fast.data());
         ASSERT_EQ(expected, got) << seed << " " << bits << " " << dim;
         ASSERT_EQ(plain, fast) << seed << " " << bits << " " << dim;
       }
@@ -118,7 +129,7 @@ TEST_F(VectorLoopsTest, EncodeGroupsToTheSameCodesAndScales) {
   }
 }
 
-TEST_F(VectorLoopsTest, EncodeVectorsToTheSameCodesAndNorms) {
+TEST_P(VectorLoopsTest, EncodeVectorsToTheSameCodesAndNorms) {
   for (uint32_t seed = 0; seed < 720; seed += 4) {
     for (const int64_t dim : {32, 48, 64, 80, 96, 128, 192, 240, 256, 512}) {
       const int64_t count = seed / 4 % 16 + 1;
@@ -130,7 +141,7 @@ TEST_F(VectorLoopsTest, EncodeVectorsToTheSameCodesAndNorms) {
             x.data(), dim + kGap, count, dim, expected.data(), dim};
         plain_loops().turbo_encode(bits, vectors, plain.data());
         vectors.codes = got.data();
-        avx512_loops().turbo_encode(bits, vectors, fast.data());
+        fast_loops().turbo_encode(bits, vectors, fast.data());
         ASSERT_EQ(expected, got) << seed << " " << bits << " " << dim;
         ASSERT_EQ(std::memcmp(plain.data(), fast.data(), 4 * count), 0)
             << seed << " " << bits << " " << dim;
@@ -139,16 +150,16 @@ TEST_F(VectorLoopsTest, EncodeVectorsToTheSameCodesAndNorms) {
   }
 }
 
-TEST_F(VectorLoopsTest, RotateToTheSameBits) {
+TEST_P(VectorLoopsTest, RotateToTheSameBits) {
   for (int64_t dim = 32; dim <= 512; dim += 16) {
     const std::vector<float> x = random_values(dim, 3);
     std::vector<float> expected = x;
     std::vector<float> got = x;
     plain_loops().rotate(expected.data(), dim);
-    avx512_loops().rotate(got.data(), dim);
+    fast_loops().rotate(got.data(), dim);
     ASSERT_EQ(expected, got) << dim;
     plain_loops().unrotate(expected.data(), dim);
-    avx512_loops().unrotate(got.data(), dim);
+    fast_loops().unrotate(got.data(), dim);
     ASSERT_EQ(expected, got) << dim;
   }
 }
@@ -162,7 +173,7 @@ std::vector<uint16_t> old_words(int64_t count) {
   return words;
 }
 
-TEST_F(VectorLoopsTest, PutCodesIntoTheSameWordsAndLeaveTheOthers) {
+TEST_P(VectorLoopsTest, PutCodesIntoTheSameWordsAndLeaveTheOthers) {
   std::mt19937 random(5);
   for (const int64_t dim : {16, 48, 64, 80, 192, 256, 512}) {
     for (const int bits : {2, 3, 4, 5, 6, 8}) {
@@ -178,8 +189,7 @@ TEST_F(VectorLoopsTest, PutCodesIntoTheSameWordsAndLeaveTheOthers) {
           const SlotRun run{slot, count, dim};
           (keys ? plain_loops().put_key_codes : plain_loops().put_value_codes)(
               bits, run, codes.data(), expected.data());
-          (keys ? avx512_loops().put_key_codes
-                : avx512_loops().put_value_codes)(
+          (keys ? fast_loops().put_key_codes : fast_loops().put_value_codes)(
               bits, run, codes.data(), got.data());
           ASSERT_EQ(expected, got)
               << bits << " " << dim << " " << keys << " " << slot;
@@ -189,7 +199,7 @@ TEST_F(VectorLoopsTest, PutCodesIntoTheSameWordsAndLeaveTheOthers) {
   }
 }
 
-TEST_F(VectorLoopsTest, ReadTheSameNumbersOfBf16) {
+TEST_P(VectorLoopsTest, ReadTheSameNumbersOfBf16) {
   for (const int64_t dim : {16, 48, 64, 80, 192, 256, 512}) {
     // With every pattern's kind: NaNs, infinities, subnormals.
     const auto plane = old_words(kBlockTokens * code_key_width(dim));
@@ -199,8 +209,8 @@ TEST_F(VectorLoopsTest, ReadTheSameNumbersOfBf16) {
         std::vector<float> expected(count * dim), got(count * dim);
         (keys ? plain_loops().read_bf16_keys : plain_loops().read_bf16_values)(
             run, plane.data(), expected.data());
-        (keys ? avx512_loops().read_bf16_keys
-              : avx512_loops().read_bf16_values)(run, plane.data(), got.data());
+        (keys ? fast_loops().read_bf16_keys : fast_loops().read_bf16_values)(
+            run, plane.data(), got.data());
         ASSERT_EQ(
             std::memcmp(expected.data(), got.data(), 4 * expected.size()), 0)
             << dim << " " << keys << " " << slot;

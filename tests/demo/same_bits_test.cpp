@@ -14,6 +14,7 @@
 #include "mlx/mlx.h"
 
 #include "holdfast/engine/load.h"
+#include "tests/kernel_paths.h"
 
 namespace holdfast {
 namespace {
@@ -190,11 +191,13 @@ TEST(DemoModel, GivesTheSameBitsAfterRejectedDrafts) {
 }
 
 TEST(DemoModel, GivesTheSameBitsOnEveryKernelPath) {
-  const LoadedModel avx512 = load(2, KernelPath::kAvx512);
-  expect_same_bits(alone(avx512, kTokens));
-  constexpr int64_t kFew = 30; // plain C++ takes its time
-  const LoadedModel plain = load(2, KernelPath::kPlain);
-  expect_same_bits(alone(plain, kFew, kFew), kFew);
+  for (const KernelPath path : test::paths_here()) {
+    SCOPED_TRACE(name(path));
+    const LoadedModel loaded = load(2, path);
+    // Plain C++ takes its time.
+    const int64_t tokens = path == KernelPath::kPlain ? 30 : kTokens;
+    expect_same_bits(alone(loaded, tokens, tokens), tokens);
+  }
 }
 
 // Three forks of the first 520 tokens decode side by side; one goes on as the

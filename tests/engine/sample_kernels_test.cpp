@@ -10,6 +10,7 @@
 
 #include "holdfast/base/bits.h"
 #include "holdfast/kernels/cpu/sample.h"
+#include "tests/kernel_paths.h"
 
 namespace holdfast::cpu {
 namespace {
@@ -61,10 +62,8 @@ TEST(SampleKernels, GiveTheSameBitsOnEveryPath) {
   for (const size_t n : {1, 15, 16, 17, 255, 256, 257, 1000, 5000}) {
     const auto logits = random_logits(n, static_cast<unsigned>(n));
     const Passes plain = run(logits, KernelPath::kPlain);
-    for (KernelPath path : {KernelPath::kAvx512, KernelPath::kAmx}) {
-      if (path >= best_kernel_path()) {
-        EXPECT_TRUE(run(logits, path) == plain) << n << " " << name(path);
-      }
+    for (const KernelPath path : holdfast::test::paths_here()) {
+      EXPECT_TRUE(run(logits, path) == plain) << n << " " << name(path);
     }
   }
 }

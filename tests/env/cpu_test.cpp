@@ -12,8 +12,7 @@ namespace holdfast {
 namespace {
 
 TEST(Cpu, NamesOfPathsReadBack) {
-  for (const auto path :
-       {KernelPath::kAmx, KernelPath::kAvx512, KernelPath::kPlain}) {
+  for (const KernelPath path : kKernelPaths) {
     const Result<KernelPath> read = kernel_path(name(path));
     if (path >= best_kernel_path()) {
       ASSERT_TRUE(read.ok()) << name(path);
@@ -24,11 +23,12 @@ TEST(Cpu, NamesOfPathsReadBack) {
   }
 }
 
-TEST(Cpu, AnUnknownPathIsRefusedWithTheThreeThatAre) {
+TEST(Cpu, AnUnknownPathIsRefusedWithThoseThatAre) {
   for (const char* text : {"", "AMX", "sse", "plain "}) {
     const Status status = kernel_path(text).status();
     EXPECT_EQ(status.code(), ErrorCode::kInvalidArgument);
-    EXPECT_THAT(status.text(), testing::HasSubstr("amx, avx512 or plain, got"));
+    EXPECT_THAT(
+        status.text(), testing::HasSubstr("amx, avx512, avx2 or plain, got"));
   }
 }
 

@@ -10,6 +10,7 @@
 #include "holdfast/codec/codec.h"
 #include "holdfast/env/cpu.h"
 #include "holdfast/plan/layer_spec.h"
+#include "tests/kernel_paths.h"
 
 namespace holdfast::cpu {
 
@@ -34,16 +35,7 @@ inline std::vector<const Codec*> dense_codecs() {
   return codecs;
 }
 
-inline std::vector<KernelPath> paths_here() {
-  std::vector<KernelPath> paths;
-  for (const char* name : {"plain", "avx512", "amx"}) {
-    const Result<KernelPath> path = kernel_path(name);
-    if (path.ok()) {
-      paths.push_back(path.value());
-    }
-  }
-  return paths;
-}
+using holdfast::test::paths_here;
 
 struct AttendSetup {
   AttentionSpec spec;

@@ -8,6 +8,7 @@
 
 #include "holdfast/kernels/cpu/elementwise.h"
 #include "tests/code_of.h"
+#include "tests/kernel_paths.h"
 #include "tests/random_values.h"
 
 namespace holdfast::cpu {
@@ -105,8 +106,8 @@ TEST(GatedHeads, GiveTheSameBitsOnEachPathAndAlone) {
   const auto qkv = random_values(kTokens * kWidth, 4);
   const auto x = random_values(kTokens * kQueryHeads * kDim, 5);
   const auto want = gate(x, qkv, KernelPath::kPlain);
-  if (best_kernel_path() != KernelPath::kPlain) {
-    EXPECT_EQ(gate(x, qkv, best_kernel_path()), want);
+  for (const KernelPath path : holdfast::test::paths_here()) {
+    EXPECT_EQ(gate(x, qkv, path), want) << name(path);
   }
   const int64_t row = kQueryHeads * kDim;
   const std::vector<float> one_x(x.begin() + 7 * row, x.begin() + 8 * row);

@@ -11,6 +11,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/kernel_paths.h"
 #include "tests/kernels/linear_support.h"
 
 namespace holdfast::cpu::test {
@@ -18,13 +19,7 @@ namespace holdfast::cpu::test {
 using Floats = std::vector<float>;
 
 inline std::vector<KernelPath> paths() {
-  std::vector<KernelPath> all;
-  for (auto p : {KernelPath::kAmx, KernelPath::kAvx512, KernelPath::kPlain}) {
-    if (p >= best_kernel_path()) {
-      all.push_back(p);
-    }
-  }
-  return all;
+  return holdfast::test::paths_here();
 }
 
 inline Floats

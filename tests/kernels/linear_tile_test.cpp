@@ -109,6 +109,13 @@ TEST(TileProduct, Avx512FormEqualsTheDefinitionInEveryBit) {
   expect_model(tile_product_avx512);
 }
 
+TEST(TileProduct, Avx2FormEqualsTheDefinitionInEveryBit) {
+  if (best_kernel_path() > KernelPath::kAvx2) {
+    GTEST_SKIP() << "no AVX2 here";
+  }
+  expect_model(tile_product_avx2);
+}
+
 TEST(TileProduct, AmxFormEqualsTheDefinitionInEveryBit) {
   if (best_kernel_path() > KernelPath::kAmx) {
     GTEST_SKIP() << "no AMX here";

@@ -30,18 +30,27 @@ bool same(float a, float b) {
       (std::isnan(a) && std::isnan(b));
 }
 
-class MathPaths : public testing::Test {
+#if defined(__x86_64__)
+
+class MathPaths : public testing::TestWithParam<KernelPath> {
  protected:
   void SetUp() override {
-    if (best_kernel_path() > KernelPath::kAvx512) {
-      GTEST_SKIP() << "no AVX-512";
+    if (GetParam() < best_kernel_path()) {
+      GTEST_SKIP() << "not on this processor";
     }
+  }
+  const LaneTable& wide_lanes() const {
+    return GetParam() == KernelPath::kAvx512 ? avx512_lanes() : avx2_lanes();
   }
 };
 
-#if defined(__x86_64__)
+INSTANTIATE_TEST_SUITE_P(
+    Paths,
+    MathPaths,
+    testing::Values(KernelPath::kAvx512, KernelPath::kAvx2),
+    [](const auto& info) { return std::string(name(info.param)); });
 
-TEST_F(MathPaths, GiveTheSameBitsOverAllExponentsAndSigns) {
+TEST_P(MathPaths, GiveTheSameBitsOverAllExponentsAndSigns) {
   constexpr int64_t kCount = 4096;
   std::vector<float> x(kCount);
   std::vector<float> plain(kCount);
@@ -54,7 +63,7 @@ TEST_F(MathPaths, GiveTheSameBitsOverAllExponentsAndSigns) {
     }
     for (const auto function : kFunctions) {
       plain_lanes().map(function, x.data(), kCount, plain.data());
-      avx512_lanes().map(function, x.data(), kCount, wide.data());
+      wide_lanes().map(function, x.data(), kCount, wide.data());
       for (int64_t i = 0; i < kCount; ++i) {
         ASSERT_TRUE(same(plain[i], wide[i]))
             << static_cast<int>(function) << " of " << x[i] << ": " << plain[i]
@@ -64,7 +73,7 @@ TEST_F(MathPaths, GiveTheSameBitsOverAllExponentsAndSigns) {
   }
 }
 
-TEST_F(MathPaths, GiveTheSameBitsDenselyNearZeroAndTheFloor) {
+TEST_P(MathPaths, GiveTheSameBitsDenselyNearZeroAndTheFloor) {
   for (const float center :
        {-87.33f, -0.625f, 0.0f, 0.625f, 80.0f, 88.72284f}) {
     std::vector<float> x;
@@ -77,7 +86,7 @@ TEST_F(MathPaths, GiveTheSameBitsDenselyNearZeroAndTheFloor) {
     for (const auto function : kFunctions) {
       const auto count = static_cast<int64_t>(x.size());
       plain_lanes().map(function, x.data(), count, plain.data());
-      avx512_lanes().map(function, x.data(), count, wide.data());
+      wide_lanes().map(function, x.data(), count, wide.data());
       for (size_t i = 0; i < x.size(); ++i) {
         ASSERT_TRUE(same(plain[i], wide[i])) << x[i];
       }
@@ -85,7 +94,7 @@ TEST_F(MathPaths, GiveTheSameBitsDenselyNearZeroAndTheFloor) {
   }
 }
 
-TEST_F(MathPaths, GiveTheSameAnglesAtAnyPosition) {
+TEST_P(MathPaths, GiveTheSameAnglesAtAnyPosition) {
   std::mt19937 random(7);
   std::vector<double> turns(64);
   for (size_t i = 0; i < turns.size(); ++i) {
@@ -97,7 +106,7 @@ TEST_F(MathPaths, GiveTheSameAnglesAtAnyPosition) {
         ? round
         : static_cast<double>(static_cast<int32_t>(random()));
     plain_lanes().angles(position, turns.data(), 64, cos.data(), sin.data());
-    avx512_lanes().angles(
+    wide_lanes().angles(
         position, turns.data(), 64, wide_cos.data(), wide_sin.data());
     ASSERT_TRUE(std::ranges::equal(cos, wide_cos, same)) << position;
     ASSERT_TRUE(std::ranges::equal(sin, wide_sin, same)) << position;

@@ -55,7 +55,7 @@ class NormOn : public testing::TestWithParam<KernelPath> {
 INSTANTIATE_TEST_SUITE_P(
     Paths,
     NormOn,
-    testing::Values(KernelPath::kAmx, KernelPath::kAvx512, KernelPath::kPlain),
+    testing::ValuesIn(kKernelPaths),
     [](const auto& info) { return std::string(name(info.param)); });
 
 TEST_P(NormOn, AddsInTheStatedOrderAtAnyWidth) {

@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/kernel_paths.h"
 #include "tests/models/folder_rig.h"
 
 namespace holdfast {
@@ -75,12 +76,10 @@ TEST_P(Families, GiveTheSameBitsOnAnyThreadsAndPaths) {
       same_bits(want, FolderRig(GetParam(), {.threads = 1}).alone(tokens, 30)));
   EXPECT_TRUE(
       same_bits(want, FolderRig(GetParam(), {.threads = 3}).alone(tokens, 70)));
-  for (const auto path : {KernelPath::kAvx512, KernelPath::kPlain}) {
-    if (path > best_kernel_path()) {
-      EXPECT_TRUE(same_bits(
-          want, FolderRig(GetParam(), {.path = path}).alone(tokens, 150)))
-          << name(path);
-    }
+  for (const KernelPath path : test::paths_here()) {
+    EXPECT_TRUE(same_bits(
+        want, FolderRig(GetParam(), {.path = path}).alone(tokens, 150)))
+        << name(path);
   }
 }
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/code_of.h"
+#include "tests/kernel_paths.h"
 #include "tests/recurrent/recurrent_rig.h"
 
 namespace holdfast {
@@ -51,12 +52,10 @@ TEST(Recurrent, GivesTheSameBitsInAnyChunksOnAnyPathAndThreads) {
       EXPECT_TRUE(same_bits(want, RecurrentRig(weights).alone(inputs, chunk)))
           << "chunk " << chunk << ", keys of " << spec.key_dim;
     }
-    for (const auto path : {KernelPath::kAvx512, KernelPath::kPlain}) {
-      if (path >= best_kernel_path()) {
-        EXPECT_TRUE(
-            same_bits(want, RecurrentRig(weights, path, 1).alone(inputs, 70)))
-            << name(path);
-      }
+    for (const KernelPath path : paths_here()) {
+      EXPECT_TRUE(
+          same_bits(want, RecurrentRig(weights, path, 1).alone(inputs, 70)))
+          << name(path);
     }
   }
 }

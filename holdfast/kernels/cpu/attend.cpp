@@ -116,6 +116,9 @@ const AttendKernels& attend_kernels(KernelPath path) {
   if (path == KernelPath::kAvx512) {
     return attend_kernels_avx512();
   }
+  if (path == KernelPath::kAvx2) {
+    return attend_kernels_avx2();
+  }
 #endif
   static_cast<void>(path);
   return attend_kernels_plain();

@@ -27,8 +27,11 @@ constexpr int64_t kPad = 16; // angles come 16 at a time
 
 const LaneTable& lanes(KernelPath path) {
 #if defined(__x86_64__)
-  if (path != KernelPath::kPlain) {
+  if (path <= KernelPath::kAvx512) {
     return avx512_lanes();
+  }
+  if (path == KernelPath::kAvx2) {
+    return avx2_lanes();
   }
 #endif
   (void)path;

@@ -53,6 +53,7 @@ struct LaneTable {
 
 const LaneTable& plain_lanes();
 /// Only where the processor is x86-64.
+const LaneTable& avx2_lanes();
 const LaneTable& avx512_lanes();
 
 } // namespace holdfast::cpu

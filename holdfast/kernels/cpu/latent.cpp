@@ -20,8 +20,11 @@ constexpr int64_t kPieceTokens = 16;
 
 const LatentKernels& kernels_of(KernelPath path) {
 #if defined(__x86_64__)
-  if (path != KernelPath::kPlain) {
+  if (path <= KernelPath::kAvx512) {
     return latent_kernels_avx512();
+  }
+  if (path == KernelPath::kAvx2) {
+    return latent_kernels_avx2();
   }
 #endif
   (void)path;

@@ -33,6 +33,7 @@ struct LatentKernels {
 
 const LatentKernels& latent_kernels_plain();
 /// Only where the processor is x86-64.
+const LatentKernels& latent_kernels_avx2();
 const LatentKernels& latent_kernels_avx512();
 
 } // namespace holdfast::cpu

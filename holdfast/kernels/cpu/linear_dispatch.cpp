@@ -22,6 +22,9 @@ const LinearKernels& linear_kernels(KernelPath path) {
   if (path == KernelPath::kAvx512) {
     return linear_kernels_avx512();
   }
+  if (path == KernelPath::kAvx2) {
+    return linear_kernels_avx2();
+  }
 #endif
   return linear_kernels_plain();
 }

@@ -24,8 +24,11 @@ constexpr uintptr_t kLineFloats = 64 / sizeof(float);
 
 const RecurrentKernels& kernels_of(KernelPath path) {
 #if defined(__x86_64__)
-  if (path != KernelPath::kPlain) {
+  if (path <= KernelPath::kAvx512) {
     return recurrent_kernels_avx512();
+  }
+  if (path == KernelPath::kAvx2) {
+    return recurrent_kernels_avx2();
   }
 #endif
   (void)path;

@@ -65,6 +65,7 @@ struct RecurrentKernels {
 
 const RecurrentKernels& recurrent_kernels_plain();
 /// Only where the processor is x86-64.
+const RecurrentKernels& recurrent_kernels_avx2();
 const RecurrentKernels& recurrent_kernels_avx512();
 
 } // namespace holdfast::cpu

@@ -23,7 +23,9 @@ int64_t collect(const float* x, int64_t n, float least, int32_t* indices) {
 
 const SampleForms& forms(KernelPath path) {
 #if defined(__x86_64__)
-  return path == KernelPath::kPlain ? kSamplePlain : kSampleAvx512;
+  return path <= KernelPath::kAvx512 ? kSampleAvx512
+      : path == KernelPath::kAvx2    ? kSampleAvx2
+                                     : kSamplePlain;
 #else
   static_cast<void>(path);
   return kSamplePlain;

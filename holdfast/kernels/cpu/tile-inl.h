@@ -1,6 +1,6 @@
 // Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
 //
-// The tile product all matrix work is made of, in three forms of equal bits:
+// The tile product all matrix work is made of, in four forms of equal bits:
 // C[rows x 16, f32] += A[rows x 32, bf16] * B[16 pairs of k][16 columns][2].
 //
 // Per output: two f32 chains of fused multiply-adds from zero, over the even
@@ -8,7 +8,7 @@
 // inputs and results are zero. This is what TDPBF16PS computes.
 //
 // Registers: C 0..3, A 0..1, B 0..1. Operands of load_a and load_b must stay
-// unchanged until the dot products that use them: two forms read them late.
+// unchanged until the dot products that use them: all but AMX read them late.
 // Threads: an object belongs to the thread that made it, one at a time.
 
 #pragma once
@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <cstring>
 #if defined(__AVX512F__)
+#include "holdfast/kernels/cpu/flush_subnormals-inl.h"
 #include "holdfast/kernels/cpu/intrinsics.h"
 #endif
 
@@ -175,25 +176,6 @@ class MemoryTiles {
 };
 
 #if defined(__AVX512F__)
-
-/// While it lives, subnormal inputs and results of this thread are zero. What
-/// is computed in its scope must be read from and written to memory there.
-class FlushSubnormals {
- public:
-  FlushSubnormals() {
-    asm volatile("stmxcsr %0" : "=m"(saved_) : : "memory");
-    const uint32_t flushed = 0x9fc0; // all masked, nearest even, FTZ, DAZ
-    asm volatile("ldmxcsr %0" : : "m"(flushed) : "memory");
-  }
-  ~FlushSubnormals() {
-    asm volatile("ldmxcsr %0" : : "m"(saved_) : "memory");
-  }
-  FlushSubnormals(const FlushSubnormals&) = delete;
-  FlushSubnormals& operator=(const FlushSubnormals&) = delete;
-
- private:
-  uint32_t saved_;
-};
 
 class Avx512Tiles : public MemoryTiles {
  public:

@@ -16,6 +16,11 @@ void tile_product_plain(
     const uint16_t* b,
     int rows,
     float* c);
+void tile_product_avx2(
+    const uint16_t* a,
+    const uint16_t* b,
+    int rows,
+    float* c);
 void tile_product_avx512(
     const uint16_t* a,
     const uint16_t* b,

@@ -24,7 +24,7 @@ constexpr int kLeastExponent = -100;
 
 bool wide_vectors() {
 #if defined(__x86_64__)
-  return best_kernel_path() != KernelPath::kPlain;
+  return best_kernel_path() <= KernelPath::kAvx512;
 #else
   return false;
 #endif
