@@ -113,7 +113,7 @@ void RuntimeOptions::add_to(CLI::App& command) {
       command.add_option(
           "--kernels",
           kernels,
-          "Instruction set: amx, avx512 or plain (default: the best here)"))
+          "Instruction set: amx, avx512, avx2 or plain (default: the best here)"))
       ->type_name("NAME");
 }
 
