@@ -203,8 +203,11 @@ void Chains::follow(Row& row) noexcept {
       }
       full.seal();
     }
-    for (int64_t block = held.first.get() - 1; block >= held.pinned.get();
+    for (int64_t block = held.last_gap().get(); block >= held.pinned.get();
          --block) {
+      if (held.holds(BlockIndex(block))) {
+        continue; // kept
+      }
       BlockRef& behind = blocks[static_cast<size_t>(block)];
       if (!behind) {
         break;

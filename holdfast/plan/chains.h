@@ -76,9 +76,11 @@ class Chains {
   /// The row as a value; the row stays. Throws kOutOfBudget where an open tail
   /// finds no room.
   CapturedRow capture(RowId row);
-  /// A row, last in order, with what was captured from rows of equal rules and
-  /// image sizes, in any pool. Blocks of this pool are shared, others copied.
-  /// Throws kInvalidArgument for others, kOutOfBudget.
+  /// A row, last in order, with what was captured from rows of equal image
+  /// sizes and rules (in any pool), but for how much they keep behind a window:
+  /// it holds what was held there, and keeps by the rules here from then on.
+  /// Blocks of this pool are shared, others copied. Throws kInvalidArgument for
+  /// others, kOutOfBudget.
   RowId add(const CapturedRow& captured);
 
   /// Opens a step that appends to the given rows, in the order given. Rows that

@@ -3,6 +3,7 @@
 // Chains, where rows are copied, captured and moved: blocks are shared, open
 // tails copied.
 
+#include <algorithm>
 #include <utility>
 
 #include "holdfast/base/check.h"
@@ -90,7 +91,12 @@ CapturedRow Chains::capture(RowId row) {
 RowId Chains::add(const CapturedRow& captured) {
   require_no_step("[chains.add]");
   expect(
-      captured.rules == rules_,
+      std::ranges::equal(
+          captured.rules,
+          rules_,
+          [](const GroupRule& theirs, const GroupRule& ours) {
+            return theirs.goes_on_under(ours);
+          }),
       "[chains.add] expected a row of the same rules, got one of others");
   Row row{captured.chain, captured.blocks};
   Bytes foreign;
@@ -103,6 +109,7 @@ RowId Chains::add(const CapturedRow& captured) {
     }
   }
   check_row(row);
+  row.chain.keep_by(rules_);
   pool_.require(foreign);
   for (auto& blocks : row.blocks) {
     for (BlockRef& block : blocks) {

@@ -69,7 +69,7 @@ void require_sound(const LayerState& layer, size_t index) {
 /// Without a window everything is kept, sinks or not.
 GroupRule rule_of(const LayerState& layer) {
   if (layer.recurrent) {
-    return {.window = kRecurrentWindow};
+    return {.window = kRecurrentWindow, .keep_every = layer.keep_every};
   }
   const Visibility& visibility = layer.attention.visibility;
   GroupRule rule;
@@ -84,7 +84,7 @@ GroupRule rule_of(const LayerState& layer) {
 
 bool belongs(const LayerState& layer, const LayerGroup& group) {
   if (layer.recurrent || group.recurrent) {
-    return layer.recurrent == group.recurrent;
+    return layer.recurrent == group.recurrent && rule_of(layer) == group.rule;
   }
   const AttentionSpec& spec = layer.attention;
   return spec.kv_heads == group.kv_heads && spec.key_dim == group.key_dim &&
@@ -220,8 +220,11 @@ std::vector<GroupRule> LayerGroups::rules() const {
 Bytes LayerGroups::bytes_per_token() const {
   Bytes sum;
   for (const LayerGroup& group : groups_) {
+    const Bytes image = group.phases.back().layout.bytes();
     if (!group.recurrent) {
-      sum += group.phases.back().layout.bytes();
+      sum += image;
+    } else if (group.rule.keep_every > 0) {
+      sum += Bytes(ceil_div(image.get(), group.rule.keep_every));
     }
   }
   return Bytes(ceil_div(sum.get(), kBlockTokens));

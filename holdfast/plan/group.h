@@ -32,6 +32,8 @@ struct LayerState {
   AttentionSpec attention;
   std::vector<LayerPhase> phases;
   std::optional<RecurrentSpec> recurrent = {};
+  /// Of a recurrent layer: GroupRule::keep_every.
+  int64_t keep_every = 0;
 };
 
 /// Where a layer's state lies; of a layer with a donor, the donor's.

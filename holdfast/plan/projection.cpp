@@ -15,20 +15,31 @@ namespace holdfast {
 namespace {
 
 /// The most blocks held between `low` and `high` committed positions, with at
-/// most `at_once` tentative ones.
-int64_t
-most_held(const GroupRule& rule, int64_t low, int64_t high, int64_t at_once) {
+/// most `at_once` tentative ones, by a row that holds `now`.
+int64_t most_held(
+    const GroupRule& rule,
+    const HeldBlocks& now,
+    int64_t low,
+    int64_t high,
+    int64_t at_once) {
   // The count never falls until the window is full, and repeats every block
-  // from there on: its maximum lies in the last period.
+  // from there on, but for what is kept, which grows: its maximum lies in the
+  // last period.
   const int64_t last = std::max(low, high - at_once);
   int64_t most = 0;
   for (int64_t c = std::max(low, last - kBlockTokens); c <= last; ++c) {
     const int64_t behind = rule.window > 0 ? c - rule.window : 0;
     const HeldBlocks held{
-        .pinned = BlockIndex(ceil_div(rule.sinks, kBlockTokens)),
-        .first = BlockIndex(std::max<int64_t>(0, behind) / kBlockTokens),
-        .end = BlockIndex(ceil_div(std::min(c + at_once, high), kBlockTokens))};
-    most = std::max(most, held.count());
+        .pinned = now.pinned,
+        .first = std::max(
+            now.first, BlockIndex(std::max<int64_t>(0, behind) / kBlockTokens)),
+        .end = BlockIndex(ceil_div(std::min(c + at_once, high), kBlockTokens)),
+        .kept = now.kept};
+    const BlockIndex from = std::max(now.first, now.pinned);
+    const int64_t kept = rule.keep_every > 0 && held.first > from
+        ? held.first.get() / rule.keep_every - from.get() / rule.keep_every
+        : 0;
+    most = std::max(most, held.count() + kept);
   }
   return most;
 }
@@ -84,9 +95,11 @@ Bytes Chains::projected_bytes(
       const int64_t due = phase_at(rule, *cut);
       const int64_t before = pool_.image_bytes(kind(group, phase)).get();
       const int64_t after = pool_.image_bytes(kind(group, due)).get();
-      converting += most_held(rule, *cut, *cut, 1) * std::max(before, after);
+      const HeldBlocks held = chain.held(group);
+      converting +=
+          most_held(rule, held, *cut, *cut, 1) * std::max(before, after);
       spare = due == phase ? spare : std::max(spare, after);
-      growing += most_held(rule, *cut, high, at_once) * after;
+      growing += most_held(rule, held, *cut, high, at_once) * after;
       if (*cut == now && copies_tail(at(row), group)) {
         growing += after; // the old tail stays until the first step has ended
       }

@@ -69,6 +69,7 @@ inline constexpr int64_t kStripColumns = 64;
 LayerPlanes recurrent_planes(const RecurrentSpec& spec);
 
 /// What a chain keeps: a step at position p needs the block of position p - 1.
+/// Beside it, one block in GroupRule::keep_every, to which a trim may go back.
 inline constexpr int64_t kRecurrentWindow = 2;
 
 } // namespace holdfast

@@ -19,12 +19,6 @@ std::string text(Position begin, Position end) {
 
 } // namespace
 
-int64_t HeldBlocks::count() const {
-  const BlockIndex leading = std::min(pinned, end);
-  const BlockIndex rest = std::max(first, leading);
-  return (leading + (end - std::min(rest, end))).get();
-}
-
 Chain::Chain(const std::vector<GroupRule>& groups, int64_t block_tokens)
     : block_tokens_(block_tokens) {
   expect(
@@ -32,8 +26,9 @@ Chain::Chain(const std::vector<GroupRule>& groups, int64_t block_tokens)
       "[chain] expected a group and a block size, got none");
   for (const GroupRule& rule : groups) {
     expect(
-        rule.window >= 0 && rule.sinks >= 0,
-        "[chain] expected a window and sinks >= 0, got a negative one");
+        rule.window >= 0 && rule.sinks >= 0 && rule.keep_every >= 0,
+        "[chain] expected a window, sinks and keep_every >= 0, got a negative "
+        "one");
     Position before(0);
     for (const Position start : rule.starts) {
       expect(
@@ -42,7 +37,7 @@ Chain::Chain(const std::vector<GroupRule>& groups, int64_t block_tokens)
           "others");
       before = start;
     }
-    groups_.push_back({rule, BlockIndex(0), 0, 0});
+    groups_.push_back({.rule = rule, .first = BlockIndex(0)});
   }
 }
 
@@ -50,12 +45,12 @@ BlockIndex Chain::pinned(const Group& group) const {
   return BlockIndex(ceil_div(group.rule.sinks, block_tokens_));
 }
 
-HeldBlocks Chain::held(int64_t group) const {
-  const Group& of = groups_.at(static_cast<size_t>(group));
+HeldBlocks Chain::held(const Group& group) const {
   return {
-      .pinned = pinned(of),
-      .first = of.first,
-      .end = BlockIndex(ceil_div(written_.get(), block_tokens_))};
+      .pinned = pinned(group),
+      .first = group.first,
+      .end = BlockIndex(ceil_div(written_.get(), block_tokens_)),
+      .kept = group.kept};
 }
 
 BlockIndex Chain::sealed_end() const {
@@ -77,11 +72,19 @@ bool Chain::due() const {
   return false;
 }
 
-Position Chain::window_floor(const Group& group) const {
+BlockIndex Chain::window_begin(const Group& group, Position length) const {
   // The query at position p sees p - window + 1 and later ones.
-  return group.first > pinned(group)
-      ? Position(group.first.get() * block_tokens_ + group.rule.window - 1)
-      : Position(0);
+  const int64_t window = group.rule.window;
+  return window > 0
+      ? BlockIndex(
+            std::max<int64_t>(0, length.get() - window + 1) / block_tokens_)
+      : BlockIndex(0);
+}
+
+Position Chain::window_floor(const Group& group) const {
+  const int64_t gap = held(group).last_gap().get();
+  return gap >= 0 ? Position((gap + 1) * block_tokens_ + group.rule.window - 1)
+                  : Position(0);
 }
 
 Position Chain::phase_floor(const Group& group) {
@@ -100,12 +103,38 @@ Position Chain::reusable_floor() const {
   return cut ? cut->end : floor;
 }
 
+Position Chain::limit(const Group& group, Position length) const {
+  if (length < phase_floor(group)) {
+    return Position(0);
+  }
+  const BlockIndex begin = window_begin(group, length);
+  if (begin >= group.first) {
+    return length;
+  }
+  const HeldBlocks blocks = held(group);
+  for (BlockIndex block((length.get() - 1) / block_tokens_); block >= begin;
+       block -= BlockIndex(1)) {
+    if (!blocks.holds(block)) {
+      return Position(block.get() * block_tokens_);
+    }
+  }
+  return length;
+}
+
 Position Chain::reusable_length(Position most) const {
   Position length = std::min(most, committed_);
-  if (const auto* cut = span_cut_at(spans_, length)) {
-    length = cut->begin;
+  while (length > Position(0)) {
+    const auto* cut = span_cut_at(spans_, length);
+    Position shorter = cut ? cut->begin : length;
+    for (const Group& group : groups_) {
+      shorter = std::min(shorter, limit(group, shorter));
+    }
+    if (shorter == length) {
+      return length;
+    }
+    length = shorter;
   }
-  return length >= reusable_floor() ? length : Position(0);
+  return Position(0);
 }
 
 Position Chain::next_start() const {
@@ -187,9 +216,21 @@ void Chain::append(int64_t count, BidirectionalSpans spans) {
             ", got " + std::to_string(count));
   }
   require_spans(count, spans);
+  reserve_kept(count);
   tentative_.insert(tentative_.end(), spans.begin(), spans.end());
   spans_.reserve(spans_.size() + tentative_.size()); // for commit
   written_ += Position(count);
+}
+
+void Chain::reserve_kept(int64_t count) {
+  const BlockIndex end((written_.get() + count) / block_tokens_);
+  for (Group& group : groups_) {
+    if (group.rule.keep_every > 0 && end > group.first) {
+      const auto more = static_cast<size_t>(
+          ceil_div((end - group.first).get(), group.rule.keep_every));
+      group.kept.reserve(group.kept.size() + more);
+    }
+  }
 }
 
 void Chain::require_accepted(int64_t accepted) const {
@@ -222,19 +263,59 @@ void Chain::commit(int64_t accepted) {
   }
   tentative_.clear();
   for (Group& group : groups_) {
-    // A block goes when its last position is < committed - window. So position
-    // committed - window stays, one more than the next query sees: the last
-    // token can be computed again.
-    const int64_t behind = committed_.get() - group.rule.window;
-    if (group.rule.window > 0 && behind > 0) {
-      group.first = std::max(group.first, BlockIndex(behind / block_tokens_));
+    release(group);
+  }
+}
+
+void Chain::release(Group& group) const {
+  // A block goes when its last position is < committed - window. So position
+  // committed - window stays, one more than the next query sees: the last
+  // token can be computed again.
+  const int64_t behind = committed_.get() - group.rule.window;
+  if (group.rule.window == 0 || behind <= 0) {
+    return;
+  }
+  const BlockIndex first(behind / block_tokens_);
+  const int64_t every = group.rule.keep_every;
+  if (every > 0) {
+    const int64_t from = std::max(group.first, pinned(group)).get();
+    for (BlockIndex block(from / every * every + every - 1); block < first;
+         block += BlockIndex(every)) {
+      group.kept.push_back(block);
     }
   }
+  group.first = std::max(group.first, first);
 }
 
 void Chain::rollback() {
   written_ = committed_;
   tentative_.clear();
+}
+
+void Chain::require_reusable(Position to) const {
+  for (const Group& group : groups_) {
+    if (limit(group, to) == to) {
+      continue;
+    }
+    const Position shorter = reusable_length(to);
+    throw Error(
+        ErrorCode::kUnsupported,
+        "[chain] expected to keep 0, " +
+            (shorter > Position(0) ? std::to_string(shorter.get()) + " " : "") +
+            "or at least " + std::to_string(reusable_floor().get()) +
+            " positions, because " +
+            (to < phase_floor(group)
+                 ? "fewer would be stored in the precision before"
+                 : "earlier ones left a window") +
+            ", got " + std::to_string(to.get()));
+  }
+  if (const auto* cut = span_cut_at(spans_, to)) {
+    throw Error(
+        ErrorCode::kUnsupported,
+        "[chain] expected to keep the bidirectional span " +
+            text(cut->begin, cut->end) + " whole or not at all, got " +
+            std::to_string(to.get()) + " positions");
+  }
 }
 
 void Chain::trim(Position to) {
@@ -249,37 +330,41 @@ void Chain::trim(Position to) {
         "[chain] expected to keep 0 to " + std::to_string(committed_.get()) +
             " positions, got " + std::to_string(to.get()));
   }
-  if (to == Position(0)) {
-    for (Group& group : groups_) {
-      group.first = BlockIndex(0);
+  if (to > Position(0)) {
+    require_reusable(to);
+  }
+  for (Group& group : groups_) {
+    // All from there on is held.
+    group.first = std::min(group.first, window_begin(group, to));
+    group.kept.erase(
+        std::ranges::lower_bound(group.kept, group.first), group.kept.end());
+    if (to == Position(0)) {
       group.phase = 0;
       group.begun = 0;
     }
-  }
-  for (const Group& group : groups_) {
-    const Position least = std::max(window_floor(group), phase_floor(group));
-    if (to < least) {
-      throw Error(
-          ErrorCode::kUnsupported,
-          "[chain] expected to keep 0 or at least " +
-              std::to_string(reusable_floor().get()) + " positions, because " +
-              (phase_floor(group) == least
-                   ? "fewer would be stored in the precision before"
-                   : "earlier ones left a window") +
-              ", got " + std::to_string(to.get()));
-    }
-  }
-  if (const auto* cut = span_cut_at(spans_, to)) {
-    throw Error(
-        ErrorCode::kUnsupported,
-        "[chain] expected to keep the bidirectional span " +
-            text(cut->begin, cut->end) + " whole or not at all, got " +
-            std::to_string(to.get()) + " positions");
   }
   while (!spans_.empty() && spans_.back().end > to) {
     spans_.pop_back();
   }
   committed_ = written_ = to;
+}
+
+void Chain::keep_by(const std::vector<GroupRule>& rules) {
+  ensure(
+      written_ == committed_,
+      "[chain] expected new rules between steps, got some within a step");
+  expect(
+      std::ranges::equal(
+          rules,
+          groups_,
+          [](const GroupRule& rule, const Group& group) {
+            return group.rule.goes_on_under(rule) && rule.keep_every >= 0;
+          }),
+      "[chain] expected rules of the same windows, sinks and phases, got "
+      "others");
+  for (size_t group = 0; group < rules.size(); ++group) {
+    groups_[group].rule.keep_every = rules[group].keep_every;
+  }
 }
 
 } // namespace holdfast

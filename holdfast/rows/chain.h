@@ -17,6 +17,7 @@
 
 #include "holdfast/base/strong.h"
 #include "holdfast/rows/bidirectional.h"
+#include "holdfast/rows/held_blocks.h"
 
 namespace holdfast {
 
@@ -28,24 +29,20 @@ struct GroupRule {
   /// Phase i + 1 stores what is committed from starts[i] committed positions
   /// on, the earlier ones included. Rising, each at least 1.
   std::vector<Position> starts = {};
+  /// Of the blocks behind the window, those stay whose end is a multiple of so
+  /// many blocks: b where (b + 1) % keep_every == 0. 0: none.
+  int64_t keep_every = 0;
 
   int64_t phases() const {
     return static_cast<int64_t>(starts.size()) + 1;
   }
-  bool operator==(const GroupRule&) const = default;
-};
-
-/// The blocks [0, pinned) and [first, end), as far as they are below end.
-struct HeldBlocks {
-  BlockIndex pinned;
-  BlockIndex first;
-  BlockIndex end;
-
-  bool holds(BlockIndex block) const {
-    return block < end && (block < pinned || block >= first);
+  /// A row of one goes on under the other: they differ at most in how much is
+  /// kept to go back to.
+  bool goes_on_under(const GroupRule& other) const {
+    return window == other.window && sinks == other.sinks &&
+        starts == other.starts;
   }
-  int64_t count() const;
-  bool operator==(const HeldBlocks&) const = default;
+  bool operator==(const GroupRule&) const = default;
 };
 
 /// Positions are 32-bit numbers where kernels meet them.
@@ -67,8 +64,11 @@ class Chain {
   int64_t groups() const {
     return static_cast<int64_t>(groups_.size());
   }
-  /// The blocks of a group that hold, or will hold, written positions.
-  HeldBlocks held(int64_t group) const;
+  /// The blocks of a group that hold, or will hold, written positions. Good
+  /// until the next change.
+  HeldBlocks held(int64_t group) const {
+    return held(groups_.at(static_cast<size_t>(group)));
+  }
   /// The first block that is not full of committed positions.
   BlockIndex sealed_end() const;
   /// The phase in which the group's blocks are stored.
@@ -85,14 +85,17 @@ class Chain {
   int64_t due_phase(int64_t group) const;
   /// Any group's due phase is not its phase.
   bool due() const;
-  /// The smallest length that a trim may leave besides 0, over all groups: at
-  /// which the next query still finds its whole window (0 if nothing was
-  /// released), and at least the start of the last phase in which it holds a
-  /// block, because a cold run would hold less than that in the phase before;
+  /// From this length on a trim may leave any, but for the inside of spans: the
+  /// next query finds its whole window in every group (0 if nothing was
+  /// released); and at least the start of the last phase in which a group holds
+  /// a block, because a cold run would hold less than that in the phase before;
   /// and the end of a span that it would cut.
   Position reusable_floor() const;
-  /// The largest length up to `most` that a trim may leave: none below the
-  /// floor but 0, none inside a span.
+  /// The largest length up to `most` that a trim may leave. Below the floor
+  /// these are 0, and those whose window lies in blocks that a group pinned or
+  /// kept, in every group: of a group with a window of two, the lengths whose
+  /// last position lies in a kept block. None is inside a span or below the
+  /// start of a phase.
   Position reusable_length(Position most) const;
   /// The most positions that one append may take: to the next start of a phase,
   /// over all groups, and to kMaxPositions. Where a span covers that start, to
@@ -123,22 +126,36 @@ class Chain {
   /// Drops the tentative positions.
   void rollback();
   /// Lowers committed to `to`, which is 0 (always possible: an empty row in its
-  /// first phase) or in [reusable_floor, committed]. Throws kInvalidArgument
-  /// outside [0, committed] or while positions are tentative, kUnsupported
-  /// below the floor and inside a span.
+  /// first phase) or its own reusable_length. Throws kInvalidArgument outside
+  /// [0, committed] or while positions are tentative, kUnsupported for others.
   void trim(Position to);
+  /// From here on keeps blocks by these rules, under which its own go on; what
+  /// it holds stays. Throws kInvalidArgument for others.
+  void keep_by(const std::vector<GroupRule>& rules);
 
  private:
   struct Group {
     GroupRule rule;
-    BlockIndex first; // below it only pinned blocks are held
+    BlockIndex first; // below it only pinned and kept blocks are held
     int64_t phase = 0;
     int64_t begun = 0; // phase, or the next once a block is stored in it
+    std::vector<BlockIndex> kept = {}; // rising, in [pinned, first)
   };
   BlockIndex pinned(const Group& group) const;
+  HeldBlocks held(const Group& group) const;
+  /// Room for what the next commit keeps, so that it cannot fail.
+  void reserve_kept(int64_t count);
+  /// Lets go of what lies behind the window.
+  void release(Group& group) const;
+  /// The block in which the window of the query at `length` begins.
+  BlockIndex window_begin(const Group& group, Position length) const;
+  /// `length` where the group may be left with it, else a smaller length above
+  /// which there is none.
+  Position limit(const Group& group, Position length) const;
   /// What the window left, and what the phase needs.
   Position window_floor(const Group& group) const;
   static Position phase_floor(const Group& group);
+  void require_reusable(Position to) const;
   /// The least start above committed, else kMaxPositions.
   Position next_start() const;
   /// Where the next append ends at the latest.

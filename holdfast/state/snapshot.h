@@ -50,12 +50,13 @@ class Snapshot {
   std::span<const Attachment> attachments() const {
     return content_->attachments;
   }
-  /// The smallest prefix, besides none, that it can serve.
+  /// From this length on it can serve every prefix, save one that ends inside a
+  /// bidirectional span.
   Position reusable_floor() const {
     return row().chain.reusable_floor();
   }
-  /// The largest prefix of at most `most` positions that it can serve: none
-  /// that ends inside a bidirectional span.
+  /// The largest prefix of at most `most` positions that it can serve, as
+  /// State::reusable_length.
   Position reusable_length(Position most) const {
     return row().chain.reusable_length(most);
   }

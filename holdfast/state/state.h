@@ -34,6 +34,11 @@ struct StateOptions {
   Bytes max_bytes{0}; // 0: no limit of ours
   Runtime runtime;
   bool reference_read = false; // decode to dense and MLX's own attention
+  /// Recurrent layers keep every so many-th block for rows to go back to (see
+  /// docs/recurrent.md); 0: what the next step needs alone. Decides what trims
+  /// and prefixes are possible and what rows cost, never bits: no part of the
+  /// signature. What layers of attention keep is their windows' business.
+  int64_t recurrent_keep_every = 0;
   /// What the model says of itself that decides bits and no layer names: its
   /// weights' digest, rope. Part of the signature.
   std::string model = {};
@@ -60,8 +65,8 @@ class State {
   /// A new row, last in order, with the same committed positions; blocks are
   /// shared, an open tail is copied. Throws kOutOfBudget.
   RowId fork_row(RowId row);
-  /// Forgets the positions from `length` on. Throws kUnsupported below the
-  /// reusable floor, save at 0, and inside a bidirectional span.
+  /// Forgets the positions from `length` on, which is 0 or its own
+  /// reusable_length. Throws kUnsupported for others.
   void trim(RowId row, Position length);
   /// Keeps these rows, in this order; drops the others.
   void filter(std::span<const RowId> keep);
@@ -91,10 +96,11 @@ class State {
   std::span<const RowId> rows() const;
   /// Committed positions of a row.
   Position length(RowId row) const;
-  /// The smallest length besides 0 that trim may leave.
+  /// From this length on trim may leave any, save inside a bidirectional span.
   Position reusable_floor(RowId row) const;
   /// The largest length up to `most` that trim may leave: not inside a
-  /// bidirectional span, 0 where there is no other.
+  /// bidirectional span; below the floor one at which every layer still has
+  /// what the next token sees; 0 where there is no other.
   Position reusable_length(RowId row, Position most) const;
   /// The most tokens that a step may append to the row: an append ends where
   /// the precision changes, whatever other rows do, or at the end of a
@@ -119,7 +125,7 @@ class State {
   /// The images that a row holds, shared or not.
   Bytes retained_bytes(RowId row) const;
   /// What one more position costs while no window is full and every layer is in
-  /// its last phase, on average.
+  /// its last phase, on average, with what recurrent layers keep.
   Bytes bytes_per_token() const;
   /// The most bytes that the row's images take while it grows by `more` tokens,
   /// at most `at_once` in one step: as if it shared nothing, in whole blocks,

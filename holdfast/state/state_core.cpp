@@ -19,10 +19,13 @@ std::vector<LayerState> layer_states(const StateOptions& options) {
   expect(
       options.max_bytes >= Bytes(0),
       "[State] expected max_bytes of 0 (no limit) or more");
+  expect(
+      options.recurrent_keep_every >= 0,
+      "[State] expected recurrent_keep_every of 0 (none) or more");
   std::vector<LayerState> layers;
   for (const LayerSpec& spec : options.layers) {
     if (const auto* recurrent = std::get_if<RecurrentSpec>(&spec)) {
-      layers.push_back({{}, {}, *recurrent});
+      layers.push_back({{}, {}, *recurrent, options.recurrent_keep_every});
     } else {
       const auto& attention = std::get<AttentionSpec>(spec);
       layers.push_back(
@@ -83,6 +86,15 @@ std::string recurrent_text(const RecurrentSpec& spec) {
   return text.str();
 }
 
+std::string recurrent_why(const StateOptions& options) {
+  const int64_t every = options.recurrent_keep_every;
+  std::string text = kRecurrentRead;
+  if (every > 0) {
+    text += "; one block in " + std::to_string(every) + " is kept";
+  }
+  return text;
+}
+
 Signature
 make_signature(const StateCore& core, const std::vector<LayerState>& layers) {
   std::vector<Signature::Field> fields{
@@ -124,7 +136,7 @@ StateCore::StateCore(StateOptions given)
     recurrent.emplace_back();
     donors.push_back(false);
     if (const auto* of = std::get_if<RecurrentSpec>(&spec)) {
-      reads.back().why = kRecurrentRead;
+      reads.back().why = recurrent_why(options);
       recurrent.back() = std::make_shared<const RecurrentLayer>(RecurrentLayer{
           .spec = *of,
           .layout = phases.front().layout,

@@ -214,16 +214,36 @@ int64_t Rig::floor_of(const PlayedRow& row) const {
   return floor;
 }
 
+bool Rig::may_leave(const PlayedRow& row, int64_t length) const {
+  for (size_t layer = 0; length > 0 && layer < cells_.size(); ++layer) {
+    const auto& released = row.released[layer];
+    const int64_t window = kept_by(layer).window;
+    const size_t phase = row.phases[layer];
+    if (length < cells_[layer].phases[phase].start.get() ||
+        (length % kBlockTokens != 0 &&
+         released[static_cast<size_t>(length / kBlockTokens)])) {
+      return false;
+    }
+    for (int64_t p = 0; p < length; ++p) {
+      if ((window == 0 || p > length - window) &&
+          released[static_cast<size_t>(p / kBlockTokens)]) {
+        return false;
+      }
+    }
+  }
+  return !row.cut_at(length);
+}
+
 void Rig::trim(Side& side, const Operation& operation) {
   PlayedRow& row = side.rows[operation.b % side.rows.size()];
   const int64_t to = operation.c % 4 == 0
       ? operation.c / 4 % (row.size() + 1)
       : std::max<int64_t>(0, row.size() - operation.c / 4 % 70);
   const auto call = [&] { side.state.trim(row.id, Position(to)); };
-  if (to != 0 && (to < floor_of(row) || row.cut_at(to))) {
+  if (!may_leave(row, to)) {
     require(
         code_of(call) == ErrorCode::kUnsupported,
-        "a trim below the floor or into a span to be refused");
+        "a trim behind a window or into a span to be refused");
     return;
   }
   call();

@@ -130,6 +130,8 @@ class Rig {
       const std::vector<BidirectionalSpan>& spans) const;
   void add_span(const PlayedRow& row, Draft& draft, uint32_t random) const;
   int64_t floor_of(const PlayedRow& row) const;
+  /// A trim may leave that length: its next query finds what it sees.
+  bool may_leave(const PlayedRow& row, int64_t length) const;
 
   void check(const Side& side) const;
   void check_bytes();

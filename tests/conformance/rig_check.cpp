@@ -34,12 +34,12 @@ void Rig::check(const Side& side) const {
         side.state.reusable_floor(row.id).get() == floor_of(row),
         "the row's floor");
     int64_t length = row.size() * 2 / 3;
-    while (row.cut_at(length)) {
+    while (!may_leave(row, length)) {
       --length;
     }
     require(
         side.state.reusable_length(row.id, Position(row.size() * 2 / 3)) ==
-            Position(length < floor_of(row) ? 0 : length),
+            Position(length),
         "the longest prefix to reuse");
     require(
         side.state.max_append(row.id) == room_of(row, {}), "the row's room");

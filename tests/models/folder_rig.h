@@ -52,6 +52,7 @@ struct RigChoice {
   int threads = 2;
   KernelPath path = best_kernel_path();
   bool reference = false;
+  int64_t keep_every = 0; // StateOptions::recurrent_keep_every
 };
 
 class FolderRig {
@@ -69,7 +70,8 @@ class FolderRig {
                      find_codec(choice.codec).value(),
                      find_codec(choice.codec).value())},
             .runtime = runtime,
-            .reference_read = choice.reference}) {}
+            .reference_read = choice.reference,
+            .recurrent_keep_every = choice.keep_every}) {}
 
   int64_t vocab() const {
     return model->config().vocab;

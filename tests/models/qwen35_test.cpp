@@ -101,6 +101,34 @@ TEST(Qwen35, KeepsAStateOfOneSizeForItsRecurrentLayers) {
       rig.state.explain().find("layer 0: recurrent.1\n"), std::string::npos);
 }
 
+// A row goes far back, takes another way, goes back again, and then on as it
+// first did: the bits of every logit are those of the first time.
+TEST(Qwen35, GoesBackToAKeptBlockWithTheLogitsOfAColdRun) {
+  test::FolderRig rig("qwen35", {.codec = "bf16", .keep_every = 2});
+  std::vector<int32_t> tokens(600);
+  std::vector<int32_t> others(600);
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    tokens[i] = static_cast<int32_t>((i * i + 3 * i) % 50);
+    others[i] = static_cast<int32_t>((i * 7 + 1) % 50);
+  }
+  const std::vector<float> cold = rig.alone(tokens, 600);
+  const RowId row = rig.state.add_row();
+  rig.append(row, tokens, 0, 150);
+  EXPECT_EQ(rig.state.reusable_length(row, Position(500)), Position(500));
+  EXPECT_EQ(rig.state.reusable_length(row, Position(440)), Position(384));
+  for (const int64_t to : {500, 384, 330, 128, 65}) {
+    rig.state.trim(row, Position(to));
+    rig.append(row, {others.begin(), others.begin() + to + 90}, to, 40);
+    rig.state.trim(row, Position(to));
+    const RowId fork = rig.state.fork_row(row);
+    EXPECT_TRUE(test::same_bits(
+        {cold.begin() + to * rig.vocab(), cold.end()},
+        rig.append(fork, tokens, to, 200)))
+        << to;
+    rig.state.remove_row(fork);
+  }
+}
+
 TEST(Qwen35, RefusesAModelThatItCannotRun) {
   const Runtime runtime{std::make_shared<Executor>(1), best_kernel_path()};
   const std::map<std::string, Setting, std::less<>> good{

@@ -34,14 +34,14 @@ std::vector<int64_t> held(const Chain& chain, int64_t group) {
 
 struct State {
   Position committed, written, floor;
-  std::vector<HeldBlocks> held;
+  std::vector<std::vector<int64_t>> held; // [group]
   bool operator==(const State&) const = default;
 };
 
 State state(const Chain& chain) {
   State result{chain.committed(), chain.written(), chain.reusable_floor(), {}};
   for (int64_t group = 0; group < chain.groups(); ++group) {
-    result.held.push_back(chain.held(group));
+    result.held.push_back(held(chain, group));
   }
   return result;
 }

@@ -3,71 +3,17 @@
 // Recurrent layers beside attention in one state: what Step refuses, and rows
 // that move between batches.
 
-#include "tests/recurrent/recurrent_rig.h"
-#include "tests/state/layers.h"
+#include "tests/state/hybrid.h"
 
 namespace holdfast {
 namespace {
 
 namespace mx = mlx::core;
 using test::expect_error;
+using test::Hybrid;
+using test::hybrid;
+using test::kSpec;
 using test::RecurrentWeights;
-using test::Sequence;
-
-const RecurrentSpec kSpec{2, 4, 32, 32, 4};
-
-// A recurrent layer, then one of attention.
-StateOptions hybrid(Bytes max_bytes = Bytes(0)) {
-  StateOptions options = test::options();
-  options.layers = {kSpec, options.layers.front()};
-  options.max_bytes = max_bytes;
-  return options;
-}
-
-class Hybrid {
- public:
-  explicit Hybrid(int64_t tokens)
-      : weights_(std::make_shared<const cpu::GatedDelta>(
-            RecurrentWeights(kSpec, 1).layer())),
-        inputs_(test::random_inputs(kSpec, tokens, 2)),
-        sequence_(tokens, 3) {}
-
-  mx::array inputs(int64_t first, int64_t count) const {
-    return mx::array(
-        inputs_.data() + first * kSpec.input_width(),
-        mx::Shape{
-            static_cast<int>(count), static_cast<int>(kSpec.input_width())},
-        mx::float32);
-  }
-  const std::shared_ptr<const cpu::GatedDelta>& weights() const {
-    return weights_;
-  }
-  mx::array attend(Step& step, int64_t first, int64_t count) const {
-    const test::Part part{&sequence_, first, count};
-    return step.attend(
-        LayerIndex(1),
-        test::gather({part}, &Sequence::q, test::kHeads),
-        test::gather({part}, &Sequence::k, test::kKvHeads),
-        test::gather({part}, &Sequence::v, test::kKvHeads));
-  }
-
-  // The recurrent layer's outputs of tokens [first, first + count).
-  std::vector<float>
-  append(State& state, RowId row, int64_t first, int64_t count) const {
-    const RowAppend append{row, count};
-    Step step = state.begin({&append, 1});
-    auto out = step.recur(LayerIndex(0), weights_, inputs(first, count));
-    auto read = attend(step, first, count);
-    mx::eval({out, read});
-    step.commit_all();
-    return test::values_of(out);
-  }
-
- private:
-  std::shared_ptr<const cpu::GatedDelta> weights_;
-  std::vector<float> inputs_;
-  Sequence sequence_;
-};
 
 TEST(Recur, GoesOnInWhateverBatchItsRowIs) {
   const Hybrid hybrid_model(150);

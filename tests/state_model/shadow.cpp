@@ -34,7 +34,17 @@ std::vector<GroupRule> all_retentions() {
       {.window = 8, .sinks = 4},
       {.window = 64},
       {.window = 100},
-      {.window = 100, .sinks = 65}};
+      {.window = 100, .sinks = 65},
+      {.window = 2, .keep_every = 2},
+      {.window = 70, .sinks = 4, .keep_every = 1}};
+}
+
+std::vector<GroupRule> all_keeping() {
+  return {
+      {},
+      {.window = 2, .keep_every = 1},
+      {.window = 2, .keep_every = 2},
+      {.window = 2, .starts = {Position(70)}, .keep_every = 3}};
 }
 
 std::vector<GroupRule> all_phases() {
@@ -202,6 +212,32 @@ int64_t Shadow::floor_of(const Row& row) const {
   return cut ? cut->end.get() : result;
 }
 
+bool Shadow::may_leave(const Row& row, int64_t length) const {
+  if (length == 0) {
+    return true;
+  }
+  for (size_t group = 0; group < row.released.size(); ++group) {
+    const auto& released = row.released[group];
+    const int64_t window = options_.rules[group].window;
+    const size_t phase = row.phases[group];
+    if (phase > 0 &&
+        Position(length) < options_.rules[group].starts[phase - 1]) {
+      return false;
+    }
+    if (length % kBlockTokens != 0 &&
+        released[static_cast<size_t>(length / kBlockTokens)]) {
+      return false;
+    }
+    for (int64_t p = length - 1; p >= 0; --p) {
+      if ((window == 0 || p > length - window) &&
+          released[static_cast<size_t>(p / kBlockTokens)]) {
+        return false;
+      }
+    }
+  }
+  return cut_by(row.spans, length) == nullptr;
+}
+
 void Shadow::trim(Side& side, const Operation& operation) {
   Row& row = side.rows[operation.b % side.rows.size()];
   const int64_t size = std::ssize(row.stamps);
@@ -215,7 +251,7 @@ void Shadow::trim(Side& side, const Operation& operation) {
     expect_refused(ErrorCode::kInvalidArgument, before, code_of(call));
     return;
   }
-  if (to != 0 && (to < floor_of(row) || cut_by(row.spans, to))) {
+  if (!may_leave(row, to)) {
     expect_refused(ErrorCode::kUnsupported, before, code_of(call));
     return;
   }

@@ -49,6 +49,8 @@ std::ostream& operator<<(std::ostream& out, const Operation& operation);
 std::vector<GroupRule> all_retentions();
 /// Rows that change their precision, once, twice and not at all.
 std::vector<GroupRule> all_phases();
+/// Groups that keep blocks to go back to, beside one that keeps all.
+std::vector<GroupRule> all_keeping();
 
 struct Options {
   std::vector<GroupRule> rules = all_retentions();
@@ -124,6 +126,8 @@ class Shadow {
   /// The images of open tails.
   int64_t tail_bytes(const Row& row) const;
   int64_t floor_of(const Row& row) const;
+  /// A trim may leave that length: its next query finds what it sees.
+  bool may_leave(const Row& row, int64_t length) const;
   void verify_row(const Side& side, const Row& row) const;
   /// Everything that a refused call must leave as it was.
   std::string dump() const;

@@ -294,8 +294,9 @@ void Shadow::settle(Row& row, const Draft& draft, int64_t accepted) const {
       if (last < size) {
         sealed[static_cast<size_t>(b)] = true;
       }
+      const bool kept = rule.keep_every > 0 && (b + 1) % rule.keep_every == 0;
       if (rule.window > 0 && last < size - rule.window &&
-          b * kBlockTokens >= rule.sinks) {
+          b * kBlockTokens >= rule.sinks && !kept) {
         released[static_cast<size_t>(b)] = true;
       }
     }

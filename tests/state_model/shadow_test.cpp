@@ -75,6 +75,14 @@ TEST(Rows, MatchTheModelInRandomScriptsOverPhases) {
   check_scripts({.rules = {{.starts = {Position(70)}}}}, 14, 200);
 }
 
+TEST(Rows, MatchTheModelInRandomScriptsOverBlocksKeptToGoBackTo) {
+  check_scripts({.rules = all_keeping()}, 16, 300);
+  check_scripts(
+      {.rules = {{}, {.window = 2, .keep_every = 2}}, .verify_every = 3},
+      17,
+      300);
+}
+
 TEST(Rows, MatchTheModelInRandomScriptsOverPhasesUnderATightBudget) {
   check_scripts({.rules = all_phases(), .budget = Bytes(60 * 4096)}, 15, 300);
 }

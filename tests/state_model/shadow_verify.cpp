@@ -54,10 +54,9 @@ void Shadow::verify_row(const Side& side, const Row& row) const {
   require(chain.max_append() == room_of(row, {}), "the room to the next phase");
   for (const int64_t most : {size / 3, size - 1, size, size + 5}) {
     int64_t want = std::max<int64_t>(0, std::min(most, size));
-    while (cut_by(row.spans, want)) {
+    while (!may_leave(row, want)) {
       --want;
     }
-    want = want < floor_of(row) ? 0 : want;
     require(
         chain.reusable_length(Position(most)) == Position(want),
         "the longest prefix that can be reused");
