@@ -35,9 +35,10 @@ struct StateOptions {
   Bytes max_bytes{0}; // 0: no limit of ours
   Runtime runtime;
   bool reference_read = false; // decode to dense and MLX's own attention
-  /// What the model says of itself that decides bits and no layer names: its
-  /// weights' digest, rope. Part of the signature.
-  std::string model = {};
+  /// What the model says of itself that decides bits and no layer names, such
+  /// as "weights" and their digest, "config", "adapter": the signature's first
+  /// fields.
+  std::vector<Signature::Field> identity = {};
 };
 
 class State {
