@@ -30,7 +30,8 @@ struct Block {
   int64_t kind = 0;
   Bytes bytes;
   std::byte* image = nullptr;
-  BlockSlab* slab = nullptr;
+  BlockSlab* slab = nullptr; // null: the image lies in `foreign`
+  std::shared_ptr<const std::byte> foreign; // read-only, such as a mapped file
   std::shared_ptr<BlockHeap> heap; // takes the image back
   // Under the heap's lock; they hold no reference and go with either block.
   Block* successor = nullptr; // what this became in another kind

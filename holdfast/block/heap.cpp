@@ -71,6 +71,13 @@ void BlockHeap::attach(Block& block) {
   }
 }
 
+void BlockHeap::attach_foreign(Block& block) {
+  std::lock_guard lock(mutex_);
+  block.bytes = kinds_[static_cast<size_t>(block.kind)].image_bytes;
+  account_.foreign_bytes += block.bytes;
+  ++account_.live_blocks;
+}
+
 BlockSlab& BlockHeap::slab_with_room(Kind& kind) {
   if (!kind.with_room.empty()) {
     return **kind.with_room.begin();
@@ -103,6 +110,11 @@ BlockSlab& BlockHeap::slab_with_room(Kind& kind) {
 void BlockHeap::take_back(Block& block) noexcept {
   std::lock_guard lock(mutex_);
   unlink_locked(block);
+  --account_.live_blocks;
+  if (block.slab == nullptr) {
+    account_.foreign_bytes -= block.bytes;
+    return;
+  }
   Kind& kind = kinds_[static_cast<size_t>(block.kind)];
   BlockSlab& slab = *block.slab;
   if (slab.live() == slab.images) {
@@ -111,7 +123,6 @@ void BlockHeap::take_back(Block& block) noexcept {
   slab.returned.push_back(
       (block.image - slab.memory.get()) / kind.image_bytes.get());
   account_.live_bytes -= kind.image_bytes;
-  --account_.live_blocks;
   if (slab.live() > 0) {
     return;
   }
@@ -184,6 +195,11 @@ Block* BlockHeap::acquire_successor(Block& block, int64_t kind) {
 void BlockHeap::require(Bytes more) const {
   std::lock_guard lock(mutex_);
   require_locked(more);
+}
+
+Bytes BlockHeap::lacking(Bytes more) const {
+  std::lock_guard lock(mutex_);
+  return std::max(Bytes(0), more - (budget_ - account_.live_bytes));
 }
 
 void BlockHeap::require_locked(Bytes more) const {

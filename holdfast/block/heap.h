@@ -50,6 +50,7 @@ struct BlockAccount {
   Bytes peak_bytes;
   int64_t live_blocks = 0;
   Bytes mapped_bytes;
+  Bytes foreign_bytes;
   Bytes allocated_bytes; // of all times
   Bytes copied_bytes; // of all times
 };
@@ -60,6 +61,8 @@ class BlockHeap {
 
   /// Gives `block`, whose kind is set, a zero-filled image.
   void attach(Block& block);
+  /// Counts `block`, whose kind and image are set, as one in foreign memory.
+  void attach_foreign(Block& block);
   void take_back(Block& block) noexcept;
   void count_copy(Bytes bytes);
   /// Counts bytes without an image.
@@ -73,6 +76,8 @@ class BlockHeap {
   Block* acquire_successor(Block& block, int64_t kind);
 
   void require(Bytes more) const;
+  /// How many of these bytes do not fit.
+  Bytes lacking(Bytes more) const;
   BlockAccount account() const;
   Bytes image_bytes(int64_t kind) const;
   int64_t kinds() const {

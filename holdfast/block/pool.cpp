@@ -10,11 +10,17 @@
 
 namespace holdfast {
 
+namespace {
+
+constexpr uintptr_t kPageBytes = 4096;
+
+} // namespace
+
 BlockPool::BlockPool(std::vector<Bytes> image_bytes, Bytes budget)
     : heap_(std::make_shared<BlockHeap>(std::move(image_bytes), budget)) {}
 
 BlockRef BlockPool::allocate(int64_t kind) {
-  heap_->image_bytes(kind); // checks the index
+  make_room(heap_->image_bytes(kind));
   auto block = std::make_unique<Block>();
   block->kind = kind;
   heap_->attach(*block);
@@ -30,6 +36,44 @@ BlockRef BlockPool::copy(const BlockRef& source) {
       static_cast<size_t>(source.bytes().get()));
   heap_->count_copy(source.bytes());
   return result;
+}
+
+BlockRef
+BlockPool::adopt(int64_t kind, std::shared_ptr<const std::byte> image) {
+  heap_->image_bytes(kind); // checks the index
+  expect(
+      image && reinterpret_cast<uintptr_t>(image.get()) % kPageBytes == 0,
+      "[pool] expected an image at a multiple of 4 KiB, got another place");
+  auto block = std::make_unique<Block>();
+  block->kind = kind;
+  // Never written: it is sealed from the start.
+  block->image = const_cast<std::byte*>(image.get());
+  block->foreign = std::move(image);
+  block->sealed = true;
+  heap_->attach_foreign(*block);
+  block->heap = heap_;
+  return BlockRef(block.release());
+}
+
+void BlockPool::set_reclaimer(Reclaimer reclaimer) {
+  reclaimer_ = std::move(reclaimer);
+}
+
+void BlockPool::make_room(Bytes more) {
+  ensure(
+      !reclaiming_,
+      "[pool] expected a reclaimer that asks for no room, got one that does");
+  const Bytes lacking = heap_->lacking(more);
+  if (lacking == Bytes(0) || !reclaimer_) {
+    return;
+  }
+  struct Turn {
+    bool& running;
+    ~Turn() {
+      running = false;
+    }
+  } turn{reclaiming_ = true};
+  reclaimer_(lacking);
 }
 
 void BlockPool::remember_successor(
@@ -52,6 +96,7 @@ bool BlockPool::owns(const BlockRef& block) const {
 }
 
 BudgetCharge BlockPool::charge(Bytes bytes) {
+  make_room(bytes);
   heap_->charge(bytes);
   return {heap_, bytes};
 }
@@ -62,7 +107,8 @@ BudgetCharge::~BudgetCharge() {
   }
 }
 
-void BlockPool::require(Bytes more) const {
+void BlockPool::require(Bytes more) {
+  make_room(more);
   heap_->require(more);
 }
 
@@ -96,6 +142,10 @@ Bytes BlockPool::allocated_bytes() const {
 
 Bytes BlockPool::copied_bytes() const {
   return heap_->account().copied_bytes;
+}
+
+Bytes BlockPool::foreign_bytes() const {
+  return heap_->account().foreign_bytes;
 }
 
 Bytes BlockPool::mapped_bytes() const {

@@ -124,7 +124,7 @@ std::vector<KvLayer> kv_layers(std::span<const LayerSpec> layers) {
 
 /// What decides bits and no layer names. Numbers in hex, so that equal text
 /// means equal bits.
-std::string model_text(const ModelConfig& config) {
+std::string config_text(const ModelConfig& config) {
   std::ostringstream text;
   text << std::hexfloat << config.family << ", " << config.layers
        << " layers, hidden " << config.hidden << ", ffn " << config.ffn
@@ -190,7 +190,7 @@ make_state(const LoadedModel& loaded, const StateChoice& choice) {
       .max_bytes = choice.max_bytes,
       .runtime = loaded.runtime,
       .reference_read = choice.reference_read,
-      .model = model_text(loaded.model->config())});
+      .identity = {{"config", config_text(loaded.model->config())}}});
 }
 
 } // namespace holdfast

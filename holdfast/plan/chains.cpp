@@ -108,6 +108,9 @@ void Chains::trim(RowId row, Position to) {
   require_no_step("[chains.trim]");
   Row& of = at(row);
   of.chain.trim(to);
+  std::erase_if(of.sealed, [&](const SealedBlock& sealed) {
+    return sealed.index >= of.chain.sealed_end();
+  });
   follow(of);
 }
 
@@ -169,6 +172,7 @@ Transaction Chains::begin(std::span<const RowAppend> appends) {
   pool_.require(growth_of(appends));
   for (const RowAppend& append : appends) {
     convert(at(append.row));
+    reserve_sealed(append);
   }
   std::vector<BlockPlacement> fresh = placements(appends);
   for (BlockPlacement& placement : fresh) {
@@ -186,7 +190,7 @@ Transaction Chains::begin(std::span<const RowAppend> appends) {
   return step;
 }
 
-void Chains::follow(Row& row) noexcept {
+void Chains::follow(Row& row) const noexcept {
   const BlockIndex sealed_end = row.chain.sealed_end();
   for (size_t group = 0; group < row.blocks.size(); ++group) {
     auto& blocks = row.blocks[group];
@@ -196,12 +200,19 @@ void Chains::follow(Row& row) noexcept {
       blocks.erase(blocks.begin() + held.end.get(), blocks.end());
     }
     // Both walks go down to what an earlier call did already.
-    for (int64_t block = sealed_end.get() - 1; block >= 0; --block) {
-      const BlockRef& full = blocks[static_cast<size_t>(block)];
+    int64_t open = sealed_end.get();
+    for (; open > 0; --open) {
+      const BlockRef& full = blocks[static_cast<size_t>(open - 1)];
       if (!full || full.sealed()) {
         break;
       }
       full.seal();
+    }
+    for (; row.keeps_sealed && open < sealed_end.get(); ++open) {
+      const BlockRef& full = blocks[static_cast<size_t>(open)];
+      const auto of = static_cast<int64_t>(group);
+      row.sealed.push_back(
+          {of, phase_of_kind(of, full.kind()), BlockIndex(open), full});
     }
     for (int64_t block = held.last_gap().get(); block >= held.pinned.get();
          --block) {

@@ -35,6 +35,24 @@ struct CapturedRow {
   Bytes bytes() const; // whole images, shared or not
 };
 
+/// The row of these facts from stored blocks: [group], each with the blocks
+/// that Chain::restored holds, in order of index. Those of the last index may
+/// hold positions behind the committed ones, of whatever tokens: the next step
+/// copies them and writes its own. Throws kInvalidArgument for another number
+/// of blocks and what Chain::restored refuses.
+CapturedRow assemble(
+    const std::vector<GroupRule>& rules,
+    const ChainFacts& facts,
+    const std::vector<std::vector<BlockRef>>& held);
+
+/// A block full of committed positions, as it became so in some phase.
+struct SealedBlock {
+  int64_t group = 0;
+  int64_t phase = 0;
+  BlockIndex index;
+  BlockRef block;
+};
+
 /// The sum of the whole images. blocks: [group][block], null ones left out.
 Bytes block_bytes(const std::vector<std::vector<BlockRef>>& blocks);
 
@@ -101,6 +119,15 @@ class Chains {
       int64_t at_once,
       BidirectionalSpans spans = {}) const;
 
+  /// From here on, or no longer, the row keeps what becomes a full block in it,
+  /// for take_sealed: also what a window releases at once, and what a
+  /// conversion makes. Such blocks are held until they are taken or the row
+  /// goes. What is copied from a row keeps nothing; what is moved goes on.
+  void keep_sealed(RowId row, bool keep);
+  /// The blocks that became full since the last call, in order of index within
+  /// each group and phase; none beyond what a trim left.
+  std::vector<SealedBlock> take_sealed(RowId row);
+
   std::span<const RowId> order() const {
     return batch_.order();
   }
@@ -141,6 +168,8 @@ class Chains {
   struct Row {
     Chain chain;
     std::vector<std::vector<BlockRef>> blocks; // [group][block]
+    bool keeps_sealed = false;
+    std::vector<SealedBlock> sealed = {}; // not yet taken
   };
   class Growth;
   void require_no_step(const char* where) const;
@@ -175,7 +204,10 @@ class Chains {
   /// bytes_needed, by a caller who holds those.
   Bytes growth_of(std::span<const RowAppend> appends) const;
   /// Drops and seals blocks as the row's chain says.
-  static void follow(Row& row) noexcept;
+  /// Where the row keeps them, room for what it then seals is reserved.
+  void follow(Row& row) const noexcept;
+  /// Reserves it for an append.
+  void reserve_sealed(const RowAppend& append);
   void check_row(const Row& row) const;
   void check_block(const Row& row, int64_t group, int64_t index) const;
 

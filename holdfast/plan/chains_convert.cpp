@@ -138,7 +138,13 @@ void Chains::convert(Row& row) {
     auto& blocks = row.blocks[static_cast<size_t>(group)];
     for (size_t b = 0; b < blocks.size(); ++b) {
       if (blocks[b] && blocks[b].kind() != target) {
-        blocks[b] = converted(row, group, static_cast<int64_t>(b));
+        const BlockIndex index(static_cast<int64_t>(b));
+        BlockRef target_block = converted(row, group, index.get());
+        if (row.keeps_sealed && index < row.chain.sealed_end()) {
+          row.sealed.push_back(
+              {group, row.chain.due_phase(group), index, target_block});
+        }
+        blocks[b] = std::move(target_block);
         row.chain.begin_due_phase(group);
       }
     }

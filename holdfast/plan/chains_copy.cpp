@@ -40,7 +40,8 @@ Chains::copies(const Chains& source, std::span<const RowId> rows) {
   std::vector<Row> result;
   Bytes tails;
   for (const RowId row : rows) {
-    result.push_back(source.at(row));
+    const Row& from = source.at(row);
+    result.push_back({from.chain, from.blocks});
     for (const auto& blocks : result.back().blocks) {
       tails += has_open_tail(blocks) ? blocks.back().bytes() : Bytes(0);
     }

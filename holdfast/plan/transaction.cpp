@@ -89,7 +89,7 @@ void Transaction::commit(std::span<const int64_t> accepted) {
     if (accepted[i] == 0) {
       restore(slot);
     }
-    Chains::follow(row);
+    chains_->follow(row);
   }
   finish();
 }
@@ -110,7 +110,7 @@ void Transaction::rollback() noexcept {
     Chains::Row& row = *chains_->rows_[append.row.slot];
     row.chain.rollback();
     restore(append.row.slot);
-    Chains::follow(row);
+    chains_->follow(row);
   }
   finish();
 }

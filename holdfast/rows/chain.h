@@ -48,10 +48,26 @@ struct GroupRule {
 /// Positions are 32-bit numbers where kernels meet them.
 inline constexpr Position kMaxPositions{std::numeric_limits<int32_t>::max()};
 
+/// What a chain of committed positions is, as a value to store.
+struct ChainFacts {
+  Position committed;
+  std::vector<int64_t> phases; // [group]
+  std::vector<BidirectionalSpan> spans = {};
+};
+
 class Chain {
  public:
   /// groups: [group], at least one.
   Chain(const std::vector<GroupRule>& groups, int64_t block_tokens);
+
+  /// A chain of that content that holds no more than its next query needs: as
+  /// after the trim of a longer one. Throws kInvalidArgument for what no chain
+  /// comes to: a phase that a cold run of this length would not be in, spans
+  /// out of order or in part.
+  static Chain restored(
+      const std::vector<GroupRule>& groups,
+      int64_t block_tokens,
+      const ChainFacts& facts);
 
   /// Positions that are settled.
   Position committed() const {
@@ -161,6 +177,8 @@ class Chain {
   /// Where the next append ends at the latest.
   Position append_end(BidirectionalSpans spans) const;
   void require_spans(int64_t count, BidirectionalSpans spans) const;
+  /// Throws unless a cold run comes to the committed positions in that phase.
+  void require_phase(const Group& group, int64_t phase) const;
 
   int64_t block_tokens_;
   std::vector<Group> groups_;

@@ -6,22 +6,34 @@
 
 namespace holdfast {
 
+namespace {
+
+using Fields = std::vector<Signature::Field>;
+
+const Signature::Field* find(const Fields& in, const std::string& name) {
+  const auto found = std::ranges::find(in, name, &Signature::Field::name);
+  return found == in.end() ? nullptr : &*found;
+}
+
+} // namespace
+
 std::optional<std::string> Signature::difference(const Signature& other) const {
-  const auto [mine, theirs] = std::mismatch(
-      fields_.begin(),
-      fields_.end(),
-      other.fields_.begin(),
-      other.fields_.end());
-  const bool have = mine != fields_.end();
-  const bool given = theirs != other.fields_.end();
-  if (!have && !given) {
+  if (*this == other) {
     return std::nullopt;
   }
-  if (have && given && mine->name == theirs->name) {
-    return mine->name + ": expected " + mine->value + ", got " + theirs->value;
+  for (const Field& mine : fields_) {
+    const Field* theirs = find(other.fields_, mine.name);
+    if (!theirs || theirs->value != mine.value) {
+      return mine.name + ": expected " + mine.value + ", got " +
+          (theirs ? theirs->value : "no such field");
+    }
   }
-  return have ? mine->name + ": expected " + mine->value + ", got no such field"
-              : theirs->name + ": expected no such field, got " + theirs->value;
+  for (const Field& theirs : other.fields_) {
+    if (!find(fields_, theirs.name)) {
+      return theirs.name + ": expected no such field, got " + theirs.value;
+    }
+  }
+  return "expected the same fields in the same order, got another order";
 }
 
 } // namespace holdfast

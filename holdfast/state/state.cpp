@@ -86,6 +86,49 @@ RowId State::adopt(const Snapshot& snapshot) {
   return impl_->chains.add(snapshot.row());
 }
 
+void State::keep_sealed(RowId row, bool keep) {
+  impl_->chains.keep_sealed(row, keep);
+}
+
+std::vector<SealedBlock> State::take_sealed(RowId row) {
+  return impl_->chains.take_sealed(row);
+}
+
+BlockRef State::adopt_image(
+    int64_t group,
+    int64_t phase,
+    std::shared_ptr<const std::byte> image) {
+  StateCore& core = *impl_->core;
+  expect(
+      group >= 0 && group < core.groups.size() && phase >= 0 &&
+          phase < core.groups.group(group).rule.phases(),
+      "[State::adopt_image] expected a layer group and a phase of it, got "
+      "others");
+  return core.pool.adopt(impl_->chains.kind(group, phase), std::move(image));
+}
+
+Snapshot State::assemble(
+    std::span<const int32_t> tokens,
+    const ChainFacts& facts,
+    const std::vector<std::vector<BlockRef>>& held) {
+  StateCore& core = *impl_->core;
+  CapturedRow row = holdfast::assemble(core.groups.rules(), facts, held);
+  return Snapshot(
+      {.tokens = {tokens.begin(), tokens.end()},
+       .signature = core.signature,
+       .row = std::move(row),
+       .attachments = {},
+       .charge = core.pool.charge(bytes_beside_images(tokens, {}))});
+}
+
+void State::set_reclaimer(Reclaimer reclaimer) {
+  impl_->core->pool.set_reclaimer(std::move(reclaimer));
+}
+
+const LayerGroups& State::groups() const {
+  return impl_->core->groups;
+}
+
 std::span<const RowId> State::rows() const {
   return impl_->chains.order();
 }

@@ -20,6 +20,7 @@
 #include "holdfast/codec/codec.h"
 #include "holdfast/env/runtime.h"
 #include "holdfast/plan/fetch.h"
+#include "holdfast/plan/group.h"
 #include "holdfast/plan/layer_spec.h"
 #include "holdfast/state/precision.h"
 #include "holdfast/state/signature.h"
@@ -39,9 +40,10 @@ struct StateOptions {
   /// and prefixes are possible and what rows cost, never bits: no part of the
   /// signature. What layers of attention keep is their windows' business.
   int64_t recurrent_keep_every = 0;
-  /// What the model says of itself that decides bits and no layer names: its
-  /// weights' digest, rope. Part of the signature.
-  std::string model = {};
+  /// What the model says of itself that decides bits and no layer names, such
+  /// as "weights" and their digest, "config", "adapter": the signature's first
+  /// fields.
+  std::vector<Signature::Field> identity = {};
 };
 
 class State {
@@ -92,6 +94,32 @@ class State {
   /// kUnsupported naming the field in which the signatures differ,
   /// kOutOfBudget.
   RowId adopt(const Snapshot& snapshot);
+
+  // What a prefix index needs (docs/rows.md).
+
+  /// From here on, or no longer, the row keeps what becomes a full block in it,
+  /// for take_sealed; such blocks are held until they are taken or the row
+  /// goes.
+  void keep_sealed(RowId row, bool keep);
+  /// The blocks that became full in the row since the last call.
+  std::vector<SealedBlock> take_sealed(RowId row);
+  /// A sealed block over a stored image that nobody writes while it lives, 4
+  /// KiB aligned, as large as groups() says: shared by rows, never copied.
+  BlockRef adopt_image(
+      int64_t group,
+      int64_t phase,
+      std::shared_ptr<const std::byte> image);
+  /// Tokens, as many as facts.committed, and stored blocks as a snapshot of
+  /// this state's signature. Throws what plan/chains.h's assemble does,
+  /// kOutOfBudget for the tokens.
+  Snapshot assemble(
+      std::span<const int32_t> tokens,
+      const ChainFacts& facts,
+      const std::vector<std::vector<BlockRef>>& held);
+  /// Called on the engine thread, for all siblings, before anything is refused
+  /// for want of room.
+  void set_reclaimer(Reclaimer reclaimer);
+  const LayerGroups& groups() const;
 
   std::span<const RowId> rows() const;
   /// Committed positions of a row.

@@ -97,12 +97,11 @@ std::string recurrent_why(const StateOptions& options) {
 
 Signature
 make_signature(const StateCore& core, const std::vector<LayerState>& layers) {
-  std::vector<Signature::Field> fields{
-      {"model", core.options.model},
-      {"block tokens", std::to_string(kBlockTokens)},
-      {"image layout", std::to_string(kImageLayoutVersion)},
-      {"numerics", std::to_string(kNumericsVersion)},
-      {"kernels", name(core.options.runtime.path)}};
+  std::vector<Signature::Field> fields = core.options.identity;
+  fields.push_back({"block tokens", std::to_string(kBlockTokens)});
+  fields.push_back({"image layout", std::to_string(kImageLayoutVersion)});
+  fields.push_back({"numerics", std::to_string(kNumericsVersion)});
+  fields.push_back({"kernels", name(core.options.runtime.path)});
   for (size_t i = 0; i < layers.size(); ++i) {
     const std::string layer = "layer " + std::to_string(i);
     if (layers[i].recurrent) {

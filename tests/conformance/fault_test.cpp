@@ -183,21 +183,26 @@ TEST(Fault, StateOfOtherBitsOrGroupsIsRefusedByName) {
 TEST(Fault, StateOfOtherWeightsOrAdaptersIsRefusedByName) {
   const Sequence a(70, 205);
   StateOptions with = options("q8");
-  with.model = "weights 1, adapter a 1";
+  with.identity = {{"weights", "1"}, {"adapter", "a 1"}};
   State state(with);
   const RowId row = state.add_row();
   append_to(state, row, {&a, 0, 70});
   const Snapshot kept = state.snapshot(row, std::vector<int32_t>(70, 1));
-  for (const char* model :
-       {"weights 1, adapter a 2", "weights 1, adapter b 1", "weights 2", ""}) {
-    with.model = model;
+  const auto refused = [&](std::vector<Signature::Field> identity,
+                           const char* field) {
+    with.identity = std::move(identity);
     State other(with);
     const std::string text =
         expect_error(ErrorCode::kUnsupported, [&] { other.adopt(kept); });
-    EXPECT_NE(text.find("model"), std::string::npos) << text;
+    EXPECT_NE(text.find(field), std::string::npos) << text;
     EXPECT_TRUE(other.rows().empty());
-  }
-  with.model = "weights 1, adapter a 1";
+  };
+  refused({{"weights", "1"}, {"adapter", "a 2"}}, "adapter: expected a 2");
+  refused({{"weights", "1"}, {"adapter", "b 1"}}, "adapter: expected b 1");
+  refused({{"weights", "2"}, {"adapter", "a 1"}}, "weights: expected 2");
+  refused({{"weights", "1"}}, "adapter: expected no such field");
+  refused({}, "weights");
+  with.identity = {{"weights", "1"}, {"adapter", "a 1"}};
   State same(with);
   EXPECT_EQ(same.length(same.adopt(kept)), Position(70));
 }

@@ -4,6 +4,7 @@
 // that move between batches.
 
 #include "tests/state/hybrid.h"
+#include "tests/state/stored_blocks.h"
 
 namespace holdfast {
 namespace {
@@ -56,6 +57,30 @@ TEST(Recur, GoesOnBehindATrimAndALongStepOverItsBlock) {
     EXPECT_TRUE(test::same_bits(
         {want.begin() + at * kSpec.output_width(), want.end()},
         model.append(state, row, at, 130 - at)))
+        << at;
+  }
+}
+
+// The block of the last position alone goes on from any of its positions,
+// whatever inputs, running state and mark lie behind it.
+TEST(Recur, GoesOnFromAStoredBlockAtEveryLengthWithin) {
+  const Hybrid model(200);
+  State fresh(hybrid());
+  const auto want = model.append(fresh, fresh.add_row(), 0, 200);
+  for (const int64_t at : {1, 63, 64, 65, 100, 127, 128, 130}) {
+    State state(hybrid());
+    const RowId row = state.add_row();
+    state.keep_sealed(row, true);
+    model.append(state, row, 0, at);
+    model.append(state, row, 50, 3); // others from here on
+    model.append(state, row, 20, 130);
+    test::StoredBlocks stored;
+    stored.take(state, row);
+    state.remove_row(row);
+    const RowId adopted = stored.adopt(state, {Position(at), {0, 0}});
+    EXPECT_TRUE(test::same_bits(
+        {want.begin() + at * kSpec.output_width(), want.end()},
+        model.append(state, adopted, at, 200 - at)))
         << at;
   }
 }

@@ -122,8 +122,8 @@ TEST(Snapshot, NamesTheFieldInWhichSignaturesDiffer) {
     EXPECT_EQ(other.bytes(), Bytes(0));
   };
   StateOptions with = options();
-  with.model = "other weights";
-  refused(with, "model: expected other weights");
+  with.identity = {{"weights", "others"}};
+  refused(with, "weights: expected others");
   with = options();
   with.reference_read = true;
   refused(with, "layer 0 read: expected reference.1, got blocks.1");
