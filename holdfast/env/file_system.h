@@ -81,9 +81,8 @@ class FileSystem {
   virtual ~FileSystem() = default;
 
   /// Opens a regular file that exists.
-  virtual Result<std::unique_ptr<File>> open(
-      const std::string& path,
-      Access access) = 0;
+  virtual Result<std::unique_ptr<File>>
+  open(const std::string& path, Access access) = 0;
   /// Makes an empty file that did not exist (kInvalidArgument where anything of
   /// that name does), open for reading and writing.
   virtual Result<std::unique_ptr<File>> create(const std::string& path) = 0;
@@ -104,9 +103,8 @@ class FileSystem {
   /// An exclusive lock on the file, which is created where it does not exist.
   /// It holds against other processes and other locks of this one. Wait::kNo:
   /// kOutOfBudget where another has it.
-  virtual Result<std::unique_ptr<FileLock>> lock(
-      const std::string& path,
-      Wait wait) = 0;
+  virtual Result<std::unique_ptr<FileLock>>
+  lock(const std::string& path, Wait wait) = 0;
 };
 
 } // namespace holdfast
