@@ -33,8 +33,10 @@ void ManualClock::wait_until(
     counted_.notify_all();
   };
   count(1);
-  while (now() < until &&
-         wake.wait_for(lock, kLook) == std::cv_status::timeout) {
+  // One look, then back to the caller: a notice that comes while this thread
+  // waits for its mutex again would be lost on a second one.
+  if (now() < until) {
+    wake.wait_for(lock, kLook);
   }
   count(-1);
 }

@@ -2,8 +2,9 @@
 //
 // A clock that goes where tests put it. Threads: any.
 //
-// Who waits looks at the time every half millisecond: a clock that notified
-// would have to keep hold of conditions and mutexes that are not its own.
+// Who waits is woken every half millisecond to look at the time: a clock that
+// notified would have to keep hold of conditions and mutexes that are not its
+// own.
 
 #pragma once
 

@@ -98,5 +98,40 @@ TEST(ManualClock, WakesWhoseTimeHasComeAndNoOther) {
   EXPECT_EQ(woken, 2);
 }
 
+TEST(ManualClock, NeverLosesANoticeToALook) {
+  // The notices fall into every moment of the half milliseconds.
+  ManualClock clock;
+  std::mutex mutex;
+  std::condition_variable wake;
+  int told = 0;
+  int heard = 0;
+  constexpr int kNotices = 2000;
+  std::thread other([&] {
+    std::unique_lock lock(mutex);
+    while (heard < kNotices) {
+      while (heard == told) {
+        clock.wait_until(lock, wake, Clock::Moment::max());
+      }
+      ++heard;
+      wake.notify_all();
+    }
+  });
+  std::unique_lock lock(mutex);
+  for (int i = 0; i < kNotices; ++i) {
+    ++told;
+    wake.notify_all();
+    while (heard < told) {
+      wake.wait(lock);
+    }
+    lock.unlock();
+    if (i % 4 == 0) {
+      std::this_thread::sleep_for(std::chrono::microseconds(450 + i % 100));
+    }
+    lock.lock();
+  }
+  lock.unlock();
+  other.join();
+}
+
 } // namespace
 } // namespace holdfast
