@@ -1,0 +1,95 @@
+// Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
+//
+// The bytes of one file in memory: what readers see, what is on the device,
+// and every change between the two. For memory_file_system, which serialises
+// all calls.
+//
+// After power loss each 512-byte sector, and the size, is as it was after some
+// number of the changes since the last sync, each its own number: a device
+// writes sectors whole, in any order, and may have written one several times.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace holdfast {
+
+inline constexpr int64_t kSectorBytes = 512;
+/// The unit in which room is given and taken.
+inline constexpr int64_t kMemoryPageBytes = 4096;
+
+class MemoryBytes {
+ public:
+  MemoryBytes() = default;
+  /// On the device, all of it; pages of zeros are holes.
+  explicit MemoryBytes(std::vector<std::byte> bytes);
+
+  int64_t size() const {
+    return size_;
+  }
+  /// Pages that hold data, in bytes.
+  int64_t allocated() const {
+    return pages_ * kMemoryPageBytes;
+  }
+  /// What a write to [offset, offset + length) would add to allocated().
+  int64_t growth(int64_t offset, int64_t length) const;
+  /// [offset, offset + into.size()) lies within the file.
+  void read(int64_t offset, std::span<std::byte> into) const;
+  void write(int64_t offset, std::span<const std::byte> from);
+  void truncate(int64_t size);
+  void punch(int64_t offset, int64_t length);
+  /// Everything is on the device.
+  void sync();
+  /// A sync failed: what was not on the device never gets there by itself.
+  void lose();
+  /// The bytes from `offset` on, for as long as the result lives. What is
+  /// written later may not show.
+  std::shared_ptr<const std::byte> map(int64_t offset) const;
+
+  /// Changes since the last sync.
+  int64_t changes() const {
+    return static_cast<int64_t>(changes_.size());
+  }
+  /// The first sector of the last of them, and how many it touches; {0, 0}.
+  std::pair<int64_t, int64_t> last_sectors() const;
+  /// What is on the device after power loss. survives(change, sector): whether
+  /// the change of that number, from 0, got there; sector -1 is the size. What
+  /// is false of one change of a sector is false of the later ones.
+  using Survives = std::function<bool(int64_t change, int64_t sector)>;
+  std::vector<std::byte> after_loss(const Survives& survives) const;
+
+ private:
+  struct Change {
+    enum class Kind { kWrite, kTruncate, kPunch };
+    Kind kind;
+    int64_t offset; // of a truncate: the new size
+    int64_t length;
+    std::vector<std::byte> bytes; // of a write
+
+    int64_t size_after(int64_t size_before) const;
+    /// The end of what it changes in a file of `size` bytes.
+    int64_t end(int64_t size) const;
+    /// Does to `file` what it does between `begin` and `end`.
+    void put(int64_t begin, int64_t end, std::vector<std::byte>& file) const;
+  };
+
+  void reserve(int64_t size);
+  void zero(int64_t begin, int64_t end);
+  void set_page(int64_t page, bool used);
+
+  std::shared_ptr<std::vector<std::byte>> now_ =
+      std::make_shared<std::vector<std::byte>>(); // size_ bytes, then zeros
+  int64_t size_ = 0;
+  std::vector<bool> used_; // by page
+  int64_t pages_ = 0;
+  std::vector<std::byte> stored_;
+  std::vector<Change> changes_;
+};
+
+} // namespace holdfast

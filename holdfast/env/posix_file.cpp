@@ -1,0 +1,250 @@
+// Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
+
+#include "holdfast/env/posix_file.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <limits>
+#include <system_error>
+#include <utility>
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+namespace holdfast {
+
+namespace {
+
+constexpr int64_t kMapAlignment = 4096;
+
+int64_t nanoseconds(const struct timespec& time) {
+  return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+}
+
+ErrorCode code_of(int error) {
+  switch (error) {
+    case ENOENT:
+      return ErrorCode::kNotFound;
+    case ENOSPC:
+    case EDQUOT:
+      return ErrorCode::kOutOfBudget;
+    case EOPNOTSUPP:
+      return ErrorCode::kUnsupported;
+    case EBADF: // written without write access
+    case EEXIST:
+    case EINVAL:
+    case EISDIR:
+    case ELOOP: // a symbolic link
+    case ENAMETOOLONG:
+    case ENOTDIR:
+    case ENOTEMPTY:
+    case ENXIO: // a socket, or a pipe that nobody reads
+      return ErrorCode::kInvalidArgument;
+    default:
+      return ErrorCode::kIo;
+  }
+}
+
+template <class Call>
+auto uninterrupted(Call call) {
+  auto result = call();
+  while (result < 0 && errno == EINTR) {
+    result = call();
+  }
+  return result;
+}
+
+/// Whether [offset, offset + length) is a range of a file at all.
+bool is_range(Bytes offset, int64_t length) {
+  return offset.get() >= 0 && length >= 0 &&
+      length <= std::numeric_limits<off_t>::max() - offset.get();
+}
+
+Status no_range(const std::string& path, Bytes offset, int64_t length) {
+  return Status(
+      ErrorCode::kInvalidArgument,
+      path + ": expected a range of a file, got " + std::to_string(length) +
+          " bytes from " + std::to_string(offset.get()));
+}
+
+Status too_short(const std::string& path, int64_t end) {
+  return Status(
+      ErrorCode::kCorrupt,
+      path + ": expected at least " + std::to_string(end) +
+          " bytes, the file ends before");
+}
+
+} // namespace
+
+Descriptor::Descriptor(Descriptor&& other) noexcept
+    : number_(std::exchange(other.number_, -1)) {}
+
+Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
+  std::swap(number_, other.number_);
+  return *this;
+}
+
+Descriptor::~Descriptor() {
+  if (number_ >= 0) {
+    const int error = errno;
+    ::close(number_);
+    errno = error;
+  }
+}
+
+Descriptor open_descriptor(const std::string& path, int flags, int mode) {
+  if (path.find('\0') != std::string::npos) {
+    errno = EINVAL;
+    return Descriptor(-1);
+  }
+  return Descriptor(uninterrupted([&] {
+    return ::open(path.c_str(), flags | O_NOFOLLOW | O_CLOEXEC, mode);
+  }));
+}
+
+Status posix_status(int error, const char* verb, const std::string& path) {
+  return Status(
+      code_of(error),
+      path + ": cannot " + verb + ": " +
+          std::error_code(error, std::generic_category()).message());
+}
+
+FileFacts facts_of(const struct stat& info) {
+  FileFacts facts;
+  facts.kind = S_ISREG(info.st_mode) ? FileFacts::Kind::kFile
+      : S_ISDIR(info.st_mode)        ? FileFacts::Kind::kFolder
+                                     : FileFacts::Kind::kOther;
+  facts.device = info.st_dev;
+  facts.inode = info.st_ino;
+  facts.size = Bytes(info.st_size);
+  facts.allocated = Bytes(int64_t{info.st_blocks} * 512);
+  facts.modified_ns = nanoseconds(info.st_mtim);
+  facts.changed_ns = nanoseconds(info.st_ctim);
+  facts.mode = info.st_mode & 07777u;
+  facts.owner = info.st_uid;
+  return facts;
+}
+
+Status PosixFile::read(Bytes offset, std::span<std::byte> into) const {
+  if (!is_range(offset, static_cast<int64_t>(into.size()))) {
+    return no_range(path_, offset, static_cast<int64_t>(into.size()));
+  }
+  const int64_t end = offset.get() + static_cast<int64_t>(into.size());
+  while (!into.empty()) {
+    const ssize_t got = uninterrupted([&] {
+      return ::pread(
+          file_.get(),
+          into.data(),
+          into.size(),
+          end - static_cast<int64_t>(into.size()));
+    });
+    if (got < 0) {
+      return posix_status(errno, "read", path_);
+    }
+    if (got == 0) {
+      return too_short(path_, end);
+    }
+    into = into.subspan(static_cast<size_t>(got));
+  }
+  return {};
+}
+
+Status PosixFile::write(Bytes offset, std::span<const std::byte> from) {
+  if (!is_range(offset, static_cast<int64_t>(from.size()))) {
+    return no_range(path_, offset, static_cast<int64_t>(from.size()));
+  }
+  const int64_t end = offset.get() + static_cast<int64_t>(from.size());
+  while (!from.empty()) {
+    const ssize_t put = uninterrupted([&] {
+      return ::pwrite(
+          file_.get(),
+          from.data(),
+          from.size(),
+          end - static_cast<int64_t>(from.size()));
+    });
+    if (put <= 0) {
+      return posix_status(put == 0 ? EIO : errno, "write", path_);
+    }
+    from = from.subspan(static_cast<size_t>(put));
+  }
+  return {};
+}
+
+Status PosixFile::truncate(Bytes size) {
+  if (uninterrupted([&] { return ::ftruncate(file_.get(), size.get()); }) < 0) {
+    return posix_status(errno, "truncate", path_);
+  }
+  return {};
+}
+
+Status PosixFile::sync() {
+  if (sync_failed_.load()) {
+    return Status(
+        ErrorCode::kIo, path_ + ": cannot sync: an earlier sync failed");
+  }
+  // The size goes with the bytes: a reader could not find them without it.
+  if (uninterrupted([&] { return ::fdatasync(file_.get()); }) < 0) {
+    const int error = errno;
+    sync_failed_.store(true);
+    return posix_status(error, "sync", path_);
+  }
+  return {};
+}
+
+Status PosixFile::punch(Bytes offset, Bytes length) {
+  if (!is_range(offset, length.get())) {
+    return no_range(path_, offset, length.get());
+  }
+  if (length.get() == 0) {
+    return {};
+  }
+  const int done = uninterrupted([&] {
+    return ::fallocate(
+        file_.get(),
+        FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+        offset.get(),
+        length.get());
+  });
+  return done < 0 ? posix_status(errno, "punch", path_) : Status();
+}
+
+Result<FileFacts> PosixFile::facts() const {
+  struct stat info {};
+  if (::fstat(file_.get(), &info) < 0) {
+    return posix_status(errno, "stat", path_);
+  }
+  return facts_of(info);
+}
+
+Result<MappedBytes> PosixFile::map(Bytes offset, Bytes length) const {
+  if (!is_range(offset, length.get()) || offset.get() % kMapAlignment != 0) {
+    return no_range(path_, offset, length.get());
+  }
+  const Result<FileFacts> known = facts();
+  if (!known.ok()) {
+    return known.status();
+  }
+  if (offset + length > known.value().size) {
+    return too_short(path_, (offset + length).get());
+  }
+  if (length.get() == 0) {
+    static const std::byte nothing{};
+    return MappedBytes(MappedBytes(), &nothing);
+  }
+  // Pages may be larger than the alignment that callers keep.
+  const int64_t lead = offset.get() % ::sysconf(_SC_PAGESIZE);
+  const size_t size = static_cast<size_t>(length.get() + lead);
+  void* data = ::mmap(
+      nullptr, size, PROT_READ, MAP_SHARED, file_.get(), offset.get() - lead);
+  if (data == MAP_FAILED) {
+    return posix_status(errno, "map", path_);
+  }
+  ::madvise(data, size, MADV_WILLNEED); // a hint: it may be refused
+  const std::shared_ptr<const std::byte> whole(
+      static_cast<const std::byte*>(data),
+      [data, size](const std::byte*) { ::munmap(data, size); });
+  return MappedBytes(whole, whole.get() + lead);
+}
+
+} // namespace holdfast
