@@ -4,11 +4,12 @@
 // (posix_file_system), the same in memory with power loss (memory_file_system),
 // and either with calls that fail (faulty_file_system).
 //
-// Paths are absolute or relative to the process. Nothing here follows a
-// symbolic link in a path's last part. What is created is private: files 0600,
-// folders 0700. Errors name the path: kNotFound, kIo; kOutOfBudget where no
-// room is left on the device; kInvalidArgument for what is no regular file.
-// Threads: all from any thread; calls on one File may overlap.
+// Paths are absolute or relative to the process; slashes at their end mean
+// nothing. Nothing here follows a symbolic link in a path's last part. What is
+// created is private: files 0600, folders 0700. Errors name the path:
+// kNotFound, kIo; kOutOfBudget where no room is left on the device;
+// kInvalidArgument for what is no regular file. Threads: all from any thread;
+// calls on one File may overlap.
 //
 // Durability: bytes are safe after File::sync, names (create, rename, remove)
 // after sync_folder of their folder, and nothing before.
@@ -52,10 +53,12 @@ class File {
 
   /// Fills `into` from `offset` on. kCorrupt where the file ends before.
   virtual Status read(Bytes offset, std::span<std::byte> into) const = 0;
-  /// Writes all of `from`; the file grows as needed, with zeros between.
+  /// Writes all of `from`; the file grows as needed, with zeros between. Where
+  /// it fails, some of it may have been written.
   virtual Status write(Bytes offset, std::span<const std::byte> from) = 0;
   virtual Status truncate(Bytes size) = 0;
-  /// Returns when the bytes, and the size, are on the device.
+  /// Returns when the bytes, and the size, are on the device. Where it fails,
+  /// what was not there may be lost, and every later sync of this File fails.
   virtual Status sync() = 0;
   /// Gives the device's room for [offset, offset + length) back; it reads as
   /// zeros afterwards. kUnsupported where the file system cannot.
@@ -81,9 +84,8 @@ class FileSystem {
   virtual ~FileSystem() = default;
 
   /// Opens a regular file that exists.
-  virtual Result<std::unique_ptr<File>> open(
-      const std::string& path,
-      Access access) = 0;
+  virtual Result<std::unique_ptr<File>>
+  open(const std::string& path, Access access) = 0;
   /// Makes an empty file that did not exist (kInvalidArgument where anything of
   /// that name does), open for reading and writing.
   virtual Result<std::unique_ptr<File>> create(const std::string& path) = 0;
@@ -104,9 +106,8 @@ class FileSystem {
   /// An exclusive lock on the file, which is created where it does not exist.
   /// It holds against other processes and other locks of this one. Wait::kNo:
   /// kOutOfBudget where another has it.
-  virtual Result<std::unique_ptr<FileLock>> lock(
-      const std::string& path,
-      Wait wait) = 0;
+  virtual Result<std::unique_ptr<FileLock>>
+  lock(const std::string& path, Wait wait) = 0;
 };
 
 } // namespace holdfast
