@@ -30,30 +30,29 @@ FileFacts memory_facts(const MemoryNode& node) {
   return facts;
 }
 
-Status MemoryFile::may_write(Bytes offset, int64_t length) const {
-  if (access_ != FileSystem::Access::kReadWrite) {
-    return refusal(path_, "a file that is open for writing");
-  }
-  if (offset.get() < 0 || length < 0 ||
-      length > std::numeric_limits<int64_t>::max() - offset.get()) {
-    return refusal(path_, "a range of a file");
-  }
-  return device_->writable(path_);
+Status MemoryFile::may_write() const {
+  return access_ == FileSystem::Access::kReadWrite
+      ? device_->writable(path_)
+      : refusal(path_, "a file that is open for writing");
+}
+
+Status MemoryFile::is_range(Bytes offset, int64_t length) const {
+  const bool is = offset.get() >= 0 && length >= 0 &&
+      length <= std::numeric_limits<int64_t>::max() - offset.get();
+  return is ? Status() : refusal(path_, "a range of a file");
 }
 
 Status MemoryFile::within(Bytes offset, int64_t length) const {
+  Status status = is_range(offset, length);
   const int64_t size = use_->node().bytes.size();
-  if (offset.get() < 0 || length < 0) {
-    return refusal(path_, "a range of a file");
-  }
-  if (length > 0 && (offset.get() > size || length > size - offset.get())) {
+  if (status.ok() && offset.get() + length > size) {
     return Status(
         ErrorCode::kCorrupt,
         path_ + ": expected " + std::to_string(length) + " bytes from " +
             std::to_string(offset.get()) + ", the file has " +
             std::to_string(size));
   }
-  return {};
+  return status;
 }
 
 void MemoryFile::changed(int64_t allocated_before) {
@@ -65,7 +64,8 @@ void MemoryFile::changed(int64_t allocated_before) {
 
 Status MemoryFile::read(Bytes offset, std::span<std::byte> into) const {
   const std::lock_guard hold(device_->mutex);
-  Status status = within(offset, static_cast<int64_t>(into.size()));
+  const auto length = static_cast<int64_t>(into.size());
+  Status status = into.empty() ? is_range(offset, 0) : within(offset, length);
   if (!status.ok()) {
     return status;
   }
@@ -73,18 +73,22 @@ Status MemoryFile::read(Bytes offset, std::span<std::byte> into) const {
     use_->node().bytes.read(offset.get(), into);
   }
   ++device_->counts.reads;
-  device_->counts.bytes_read += Bytes(static_cast<int64_t>(into.size()));
+  device_->counts.bytes_read += Bytes(length);
   return {};
 }
 
 Status MemoryFile::write(Bytes offset, std::span<const std::byte> from) {
   const std::lock_guard hold(device_->mutex);
   const auto length = static_cast<int64_t>(from.size());
-  Status status = may_write(offset, length);
+  Status status = is_range(offset, length);
   if (!status.ok() || from.empty()) {
     return status;
   }
-  if ((offset.get() + length) > kMaxMemoryFile) {
+  status = may_write();
+  if (!status.ok()) {
+    return status;
+  }
+  if (offset.get() + length > kMaxMemoryFile) {
     return Status(ErrorCode::kIo, path_ + ": cannot write: too large");
   }
   MemoryBytes& bytes = use_->node().bytes;
@@ -113,7 +117,8 @@ Status MemoryFile::write(Bytes offset, std::span<const std::byte> from) {
 
 Status MemoryFile::truncate(Bytes size) {
   const std::lock_guard hold(device_->mutex);
-  Status status = may_write(size, 0);
+  Status status = is_range(size, 0);
+  status = status.ok() ? may_write() : status;
   if (!status.ok()) {
     return status;
   }
@@ -136,8 +141,12 @@ Status MemoryFile::sync() {
 
 Status MemoryFile::punch(Bytes offset, Bytes length) {
   const std::lock_guard hold(device_->mutex);
-  Status status = may_write(offset, length.get());
+  Status status = is_range(offset, length.get());
   if (!status.ok() || length.get() == 0) {
+    return status;
+  }
+  status = may_write();
+  if (!status.ok()) {
     return status;
   }
   MemoryBytes& bytes = use_->node().bytes;

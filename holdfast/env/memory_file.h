@@ -70,7 +70,8 @@ class MemoryFile : public File, public LossyFile {
   }
 
  private:
-  Status may_write(Bytes offset, int64_t length) const;
+  Status may_write() const;
+  Status is_range(Bytes offset, int64_t length) const;
   Status within(Bytes offset, int64_t length) const;
   /// Books a change that was made, with the room that it took or gave.
   void changed(int64_t allocated_before);

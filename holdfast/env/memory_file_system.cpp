@@ -139,13 +139,16 @@ Status MemoryFileSystemOnDevice::rename(
     const std::string& from,
     const std::string& to) {
   const std::lock_guard hold(device_->mutex);
-  const Result<Place> source = find(from);
+  const Result<Place> source = device_->tree.find(from);
   if (!source.ok()) {
     return source.status();
   }
   const Result<Place> target = device_->tree.find(to);
   if (!target.ok()) {
     return target.status();
+  }
+  if (source.value().use == nullptr) {
+    return Status(ErrorCode::kNotFound, from + ": no such file");
   }
   Status status = device_->writable(from);
   if (status.ok()) {

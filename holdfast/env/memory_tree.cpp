@@ -145,24 +145,32 @@ void MemoryTree::edit(Change change) {
   changes_.push_back(std::move(change));
 }
 
-bool MemoryTree::touch_same(const Change& a, const Change& b) {
-  return std::ranges::any_of(a.edits, [&](const Edit& one) {
-    return std::ranges::any_of(b.edits, [&](const Edit& other) {
-      return one.folder == other.folder && one.name == other.name;
-    });
+bool MemoryTree::Touched::any_of(const Change& change) const {
+  return std::ranges::any_of(change.edits, [&](const Edit& edit) {
+    return names_.contains({edit.folder.get(), edit.name});
   });
 }
 
+void MemoryTree::Touched::add(const Change& change) {
+  for (const Edit& edit : change.edits) {
+    names_.emplace(edit.folder.get(), edit.name);
+  }
+}
+
 void MemoryTree::sync(MemoryNode& folder) {
+  // From the last change to the first: what a wanted one builds on is wanted.
   std::vector<bool> wanted(changes_.size());
+  Touched built_on;
+  bool all = false;
   for (size_t i = changes_.size(); i-- > 0;) {
-    wanted[i] = std::ranges::any_of(changes_[i].edits, [&](const Edit& edit) {
-      return edit.folder.get() == &folder;
-    });
-    for (size_t later = i + 1; later < changes_.size() && !wanted[i]; ++later) {
-      wanted[i] = wanted[later] &&
-          (changes_[later].moves_folder ||
-           touch_same(changes_[i], changes_[later]));
+    const Change& change = changes_[i];
+    wanted[i] = all || built_on.any_of(change) ||
+        std::ranges::any_of(change.edits, [&](const Edit& edit) {
+                  return edit.folder.get() == &folder;
+                });
+    if (wanted[i]) {
+      built_on.add(change);
+      all = all || change.moves_folder;
     }
   }
   std::vector<Change> rest;
@@ -187,20 +195,17 @@ MemoryTree MemoryTree::after_loss(PowerLoss loss) const {
   const auto names_of = [&](const MemoryNode& folder) -> Names& {
     return names.try_emplace(&folder, folder.stored).first->second;
   };
-  std::vector<const Change*> lost;
+  Touched lost;
   for (size_t i = 0; i < changes_.size(); ++i) {
     const Change& change = changes_[i];
-    const bool builds_on_lost = change.moves_folder
-        ? !lost.empty()
-        : std::ranges::any_of(lost, [&](const Change* earlier) {
-            return touch_same(*earlier, change);
-          });
+    const bool builds_on_lost =
+        change.moves_folder ? !lost.empty() : lost.any_of(change);
     if (builds_on_lost ||
         !name_survives(
             loss,
             static_cast<int64_t>(i),
             static_cast<int64_t>(changes_.size()))) {
-      lost.push_back(&change);
+      lost.add(change);
       continue;
     }
     for (const Edit& edit : change.edits) {

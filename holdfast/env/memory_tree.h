@@ -14,7 +14,9 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "holdfast/base/status.h"
@@ -107,8 +109,19 @@ class MemoryTree {
     bool moves_folder = false; // needs every earlier change
   };
   using Names = std::map<std::string, NodePtr>;
+  /// The names that some changes touch.
+  class Touched {
+   public:
+    bool any_of(const Change& change) const;
+    void add(const Change& change);
+    bool empty() const {
+      return names_.empty();
+    }
 
-  static bool touch_same(const Change& a, const Change& b);
+   private:
+    std::set<std::pair<const MemoryNode*, std::string>> names_;
+  };
+
   MemoryUsePtr use_of(NodePtr node) const;
   void edit(Change change);
 

@@ -79,10 +79,11 @@ class PosixLock : public FileLock {
 
 /// Opens or creates the file that a lock is on.
 Result<Descriptor> open_lock(const std::string& path) {
+  const std::string name = plain(path);
   for (;;) {
-    Descriptor file = open_descriptor(path, O_RDWR | O_NONBLOCK);
+    Descriptor file = open_descriptor(name, O_RDWR | O_NONBLOCK);
     if (!file.ok() && (errno == EACCES || errno == EROFS)) {
-      file = open_descriptor(path, O_RDONLY | O_NONBLOCK);
+      file = open_descriptor(name, O_RDONLY | O_NONBLOCK);
     }
     if (file.ok()) {
       return file;
@@ -90,11 +91,10 @@ Result<Descriptor> open_lock(const std::string& path) {
     if (errno != ENOENT) {
       return posix_status(errno, "open", path);
     }
-    Descriptor made =
-        open_descriptor(path, O_RDWR | O_CREAT | O_EXCL, kFileMode);
-    if (made.ok()) {
-      Status status = make_private(made, path);
-      return status.ok() ? Result<Descriptor>(std::move(made)) : status;
+    file = open_descriptor(name, O_RDWR | O_CREAT | O_EXCL, kFileMode);
+    if (file.ok()) {
+      Status status = make_private(file, path);
+      return status.ok() ? Result<Descriptor>(std::move(file)) : status;
     }
     if (errno != EEXIST) { // else another created it meanwhile
       return posix_status(errno, "create", path);
@@ -276,7 +276,7 @@ Result<Bytes> PosixFileSystem::free_space(const std::string& path) {
 Result<std::unique_ptr<FileLock>>
 PosixFileSystem::lock(const std::string& path, Wait wait) {
   for (;;) {
-    Result<Descriptor> file = open_lock(plain(path));
+    Result<Descriptor> file = open_lock(path);
     if (!file.ok()) {
       return file.status();
     }
