@@ -13,7 +13,7 @@
 #include <cstdint>
 #include <functional>
 
-#include "holdfast/base/key128.h"
+#include "holdfast/base/key_hash.h"
 #include "holdfast/base/strong.h"
 
 namespace holdfast {

@@ -54,6 +54,9 @@ struct StoredRecord {
 class TierVisitor {
  public:
   virtual ~TierVisitor() = default;
+  /// Comes first; a second time where reading starts over: what came before
+  /// does not count.
+  virtual void begin() = 0;
   virtual void scope(ScopeId id, const ScopeText& text) = 0;
   virtual void node(StoredNode node) = 0;
   virtual void record(StoredRecord record) = 0;

@@ -58,7 +58,6 @@ struct TierStats {
   Bytes written_total; // segments and manifest, by all processes of all times
   Bytes written_today; // UTC
   Bytes daily_limit; // 0: none
-  Bytes moved; // written again by compaction
   int64_t leases = 0; // segments that an open tier has mapped
 };
 
