@@ -13,6 +13,7 @@
 
 #include "holdfast/base/checksum.h"
 #include "holdfast/tier/little_endian.h"
+#include "holdfast/tier/paths.h"
 #include "holdfast/tier/sqlite_vfs.h"
 
 namespace holdfast {
@@ -229,11 +230,6 @@ void seal_database_page(std::span<std::byte> page, uint32_t number) {
 bool database_page_is_whole(std::span<const std::byte> page, uint32_t number) {
   const size_t end = page.size() - kDatabaseReserved;
   return load_le<uint64_t>(page, end) == page_checksum(page.first(end), number);
-}
-
-std::string folder_of_path(const std::string& path) {
-  const size_t slash = path.rfind('/');
-  return slash == std::string::npos ? "." : path.substr(0, slash);
 }
 
 int sqlite_file_size() {

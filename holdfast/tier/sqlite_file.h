@@ -21,7 +21,5 @@ int open_sqlite_file(
     const char* path,
     sqlite3_file* file,
     int flags);
-/// Of a file's path.
-std::string folder_of_path(const std::string& path);
 
 } // namespace holdfast

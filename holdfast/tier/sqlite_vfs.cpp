@@ -10,6 +10,7 @@
 
 #include <sqlite3.h>
 
+#include "holdfast/tier/paths.h"
 #include "holdfast/tier/sqlite_file.h"
 
 namespace holdfast {

@@ -7,6 +7,8 @@
 #include <random>
 #include <utility>
 
+#include "holdfast/tier/paths.h"
+
 namespace holdfast {
 
 namespace {
@@ -117,6 +119,9 @@ TierFolder::TierFolder(std::shared_ptr<FileSystem> files, std::string folder)
 void TierFolder::enter() {
   files_->create_folder(folder_).check();
   files_->create_folder(path(kOpen)).check();
+  // Whatever is durable below is found only where these names are.
+  files_->sync_folder(folder_of_path(folder_)).check();
+  files_->sync_folder(folder_).check();
   id_ = drawn_id();
   alive_ = value_of(files_->lock(
       open_path(hex(id_) + std::string(kLockEnd)), FileSystem::Wait::kNo));
