@@ -23,6 +23,9 @@ Result<std::unique_ptr<DiskTier>> DiskTier::open(DiskTierOptions options) {
   expect(
       options.max_bytes >= Bytes() && options.daily_bytes >= Bytes(),
       "[DiskTier] expected bytes of 0 or more, got a negative number");
+  while (options.folder.size() > 1 && options.folder.back() == '/') {
+    options.folder.pop_back();
+  }
   auto core = std::make_unique<DiskTierCore>(std::move(options));
   try {
     core->folder->enter();
