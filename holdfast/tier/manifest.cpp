@@ -69,8 +69,7 @@ CREATE TABLE records(
   expires_ns INTEGER NOT NULL,
   UNIQUE(space, name));
 CREATE INDEX records_by_leaf ON records(leaf);
-CREATE UNIQUE INDEX records_by_place ON records(segment, offset)
-  WHERE segment IS NOT NULL;
+CREATE UNIQUE INDEX records_by_place ON records(segment, offset);
 CREATE TABLE objects(
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   space BLOB NOT NULL,
@@ -108,7 +107,7 @@ Manifest::Manifest(
   database_.run("PRAGMA locking_mode=NORMAL");
   database_.run("PRAGMA temp_store=MEMORY");
   database_.run("PRAGMA mmap_size=0");
-  database_.run("PRAGMA journal_mode=DELETE");
+  database_.run("PRAGMA journal_mode=TRUNCATE");
   database_.run("PRAGMA synchronous=EXTRA");
   database_.run("PRAGMA secure_delete=ON");
   database_.run("PRAGMA foreign_keys=ON");

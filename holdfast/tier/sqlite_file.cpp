@@ -13,7 +13,6 @@
 
 #include "holdfast/base/checksum.h"
 #include "holdfast/tier/little_endian.h"
-#include "holdfast/tier/paths.h"
 #include "holdfast/tier/sqlite_vfs.h"
 
 namespace holdfast {
@@ -28,7 +27,6 @@ struct VfsFile {
   SqliteVfs* vfs;
   std::unique_ptr<File> file;
   bool database; // pages carry checksums
-  bool name_is_new; // and not on the device yet
   bool remove_at_close;
 };
 
@@ -158,15 +156,9 @@ int file_sync(sqlite3_file* base, int) {
   if (const Status status = file.file->sync(); !status.ok()) {
     return file.vfs->failed(status, SQLITE_IOERR_FSYNC);
   }
-  if (file.name_is_new) {
-    const Status status =
-        file.vfs->files().sync_folder(folder_of_path(file.file->path()));
-    if (!status.ok()) {
-      return file.vfs->failed(status, SQLITE_IOERR_DIR_FSYNC);
-    }
-    file.name_is_new = false;
-  }
-  return SQLITE_OK;
+  const Status status = file.vfs->sync_name(file.file->path());
+  return status.ok() ? SQLITE_OK
+                     : file.vfs->failed(status, SQLITE_IOERR_DIR_FSYNC);
 }
 
 int file_size(sqlite3_file* base, sqlite3_int64* out) {
@@ -244,13 +236,11 @@ int open_sqlite_file(
   const auto access = flags & SQLITE_OPEN_READWRITE
       ? FileSystem::Access::kReadWrite
       : FileSystem::Access::kRead;
-  // A journal that was left behind may have a name that was never synced.
-  bool name_is_new = (flags & SQLITE_OPEN_MAIN_JOURNAL) != 0;
   Result<std::unique_ptr<File>> file = vfs.files().open(path, access);
   if (!file.ok() && file.status().code() == ErrorCode::kNotFound &&
       (flags & SQLITE_OPEN_CREATE)) {
     file = vfs.files().create(path);
-    name_is_new = true;
+    vfs.forget_name(path);
   }
   if (!file.ok()) {
     return vfs.failed(file.status(), SQLITE_CANTOPEN);
@@ -260,7 +250,6 @@ int open_sqlite_file(
       .vfs = &vfs,
       .file = std::move(file).value(),
       .database = (flags & SQLITE_OPEN_MAIN_DB) != 0,
-      .name_is_new = name_is_new,
       .remove_at_close = (flags & SQLITE_OPEN_DELETEONCLOSE) != 0};
   return SQLITE_OK;
 }

@@ -50,6 +50,7 @@ int vfs_delete(sqlite3_vfs* vfs, const char* path, int sync_folder) {
   if (!status.ok()) {
     return owner.failed(status, SQLITE_IOERR_DELETE);
   }
+  owner.forget_name(path);
   if (sync_folder) {
     status = owner.files().sync_folder(folder_of_path(path));
     if (!status.ok()) {
@@ -137,6 +138,17 @@ SqliteVfs::~SqliteVfs() {
 
 Status SqliteVfs::take_error() {
   return std::exchange(error_, Status());
+}
+
+Status SqliteVfs::sync_name(const std::string& path) {
+  if (durable_names_.contains(path)) {
+    return Status();
+  }
+  Status status = files_->sync_folder(folder_of_path(path));
+  if (status.ok()) {
+    durable_names_.insert(path);
+  }
+  return status;
 }
 
 int SqliteVfs::failed(const Status& status, int code) {

@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 
@@ -61,6 +62,13 @@ class SqliteVfs {
   void count_written(Bytes bytes) {
     written_ += bytes;
   }
+  /// Makes the name of a file durable, once: also of one that was there before,
+  /// for who made it may not have come so far.
+  Status sync_name(const std::string& path);
+  /// The file was made anew, or removed.
+  void forget_name(const std::string& path) {
+    durable_names_.erase(path);
+  }
 
  private:
   const std::shared_ptr<FileSystem> files_;
@@ -69,6 +77,7 @@ class SqliteVfs {
   std::unique_ptr<sqlite3_vfs> vfs_;
   Status error_;
   Bytes written_;
+  std::set<std::string> durable_names_;
 };
 
 /// Writes the checksum of a page into its last 8 bytes. Numbers start at 1.

@@ -177,7 +177,7 @@ TEST(DiskTierPosix, FilesArePrivateAndLinksAreNotFollowed) {
   tier->store(
           path_batch(tier->scope(kScope).value(), chat_tokens(1, 64), images))
       .value();
-  for (const std::string& name : options.files->list(options.folder).value()) {
+  for (const std::string& name : names_in(*options.files, options.folder)) {
     struct stat facts = {};
     ASSERT_EQ(::lstat((options.folder + "/" + name).c_str(), &facts), 0);
     if (!S_ISLNK(facts.st_mode)) {

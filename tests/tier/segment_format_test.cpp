@@ -48,7 +48,7 @@ TEST(SegmentFormat, GivesBackWhatWasWritten) {
 
 std::string hex_lines(std::span<const std::byte> bytes) {
   std::string lines;
-  char text[8];
+  char text[32];
   for (size_t line = 0; line < bytes.size(); line += 16) {
     std::string digits;
     bool zero = true;

@@ -193,12 +193,16 @@ Bytes TierRig::folder_bytes() const {
 }
 
 std::vector<std::string> TierRig::names(const std::string& below) const {
-  return options.files->list(options.folder + below).value();
+  return names_in(*options.files, options.folder + below);
+}
+
+std::vector<std::string> names_in(FileSystem& files, const std::string& path) {
+  return std::move(files.list(path)).value();
 }
 
 Bytes bytes_below(FileSystem& files, const std::string& path) {
   Bytes sum;
-  for (const std::string& name : files.list(path).value()) {
+  for (const std::string& name : names_in(files, path)) {
     const FileFacts facts = files.facts(path + "/" + name).value();
     sum += facts.kind == FileFacts::Kind::kFolder
         ? bytes_below(files, path + "/" + name)
@@ -210,7 +214,7 @@ Bytes bytes_below(FileSystem& files, const std::string& path) {
 std::vector<std::string>
 segments_of(FileSystem& files, const std::string& path) {
   std::vector<std::string> segments;
-  for (const std::string& name : files.list(path).value()) {
+  for (const std::string& name : names_in(files, path)) {
     if (name.ends_with(".segment")) {
       segments.push_back(path + "/" + name);
     }

@@ -93,6 +93,8 @@ struct TierRig {
   std::vector<std::string> names(const std::string& below = "") const;
 };
 
+/// Of a folder; throws where there is none.
+std::vector<std::string> names_in(FileSystem& files, const std::string& path);
 Bytes bytes_below(FileSystem& files, const std::string& path);
 /// The only file of the folder that is a segment; with its path.
 std::vector<std::string>
