@@ -60,7 +60,44 @@ def string(value):
     return struct.pack("<I", STRING) + text(value)
 
 
+def segment(layouts, extents):
+    """A segment without its checksums: the fuzzer makes them where the first
+    byte says so. extents: (type, layout or -1, bytes)."""
+    pages = lambda size: size + -size % 4096
+    directory = b"".join(
+        struct.pack(f"<II{len(lengths)}q", len(lengths), 0, *lengths) for lengths in layouts)
+    offset = 4096
+    checksums = 0
+    for kind, layout, size in extents:
+        count = len(layouts[layout]) if layout >= 0 else 1
+        image = kind == 1
+        directory += struct.pack(
+            "<IiiIqqQQIIII", kind, 0, 0, layout & 0xffffffff, offset, size,
+            9 * image, 8 * image, checksums, count, 64 * image, 0)
+        offset += pages(size)
+        checksums += count
+    directory += bytes(8 * checksums)
+    directory += bytes(-len(directory) % 4096)
+    head = b"holdfast" + struct.pack(
+        "<IIIIQQqqIIII", 1, 4096, 1, 64, 7, 1, offset + len(directory), offset,
+        len(layouts), len(extents), checksums, 0)
+    head += bytes(4096 - len(head))
+    return b"\x01" + head + bytes(offset - 4096) + directory
+
+
+def write_segments():
+    folder = HERE / "segment"
+    folder.mkdir(parents=True, exist_ok=True)
+    seeds = {
+        "seed_object": segment([], [(3, -1, 100)]),
+        "seed_image": segment([[1024, 3072]], [(1, 0, 4096), (2, -1, 4097)]),
+    }
+    for name, data in seeds.items():
+        (folder / name).write_bytes(data)
+
+
 def main():
+    write_segments()
     folder = HERE / "gguf"
     folder.mkdir(parents=True, exist_ok=True)
     every_scalar = {f"s.{code}": scalar(code, 1) for code in SCALARS}

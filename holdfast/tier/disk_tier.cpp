@@ -1,0 +1,187 @@
+// Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
+
+#include "holdfast/tier/disk_tier.h"
+
+#include <utility>
+
+#include "holdfast/base/check.h"
+#include "holdfast/tier/disk_tier_core.h"
+#include "holdfast/tier/node_table.h"
+#include "holdfast/tier/record_table.h"
+
+namespace holdfast {
+
+DiskTier::DiskTier(std::unique_ptr<DiskTierCore> core)
+    : core_(std::move(core)) {}
+
+DiskTier::~DiskTier() = default;
+
+Result<std::unique_ptr<DiskTier>> DiskTier::open(DiskTierOptions options) {
+  expect(
+      options.files && options.clock && !options.folder.empty(),
+      "[DiskTier] expected files, a clock and a folder, got less");
+  expect(
+      options.max_bytes >= Bytes() && options.daily_bytes >= Bytes(),
+      "[DiskTier] expected bytes of 0 or more, got a negative number");
+  while (options.folder.size() > 1 && options.folder.back() == '/') {
+    options.folder.pop_back();
+  }
+  auto core = std::make_unique<DiskTierCore>(std::move(options));
+  try {
+    core->folder->enter();
+  } catch (const Error& error) {
+    return Status(error.code(), error.what());
+  }
+  if (Status status = core->run([&] { core->reconcile(); }); !status.ok()) {
+    return status;
+  }
+  return std::unique_ptr<DiskTier>(new DiskTier(std::move(core)));
+}
+
+Result<ScopeId> DiskTier::scope(const ScopeText& text) {
+  return core_->run([&] {
+    ScopeId id = core_->manifest().find_scope(text);
+    if (id == ScopeId()) {
+      ManifestTransaction transaction(core_->database());
+      id = core_->manifest().add_scope(text);
+      transaction.commit();
+    }
+    return id;
+  });
+}
+
+namespace {
+
+void load_scopes(Database& database, TierVisitor& visitor) {
+  Statement rows = database.prepare("SELECT id, text FROM scopes ORDER BY id");
+  while (rows.step()) {
+    visitor.scope(ScopeId(rows.integer(0)), {rows.text(1)});
+  }
+}
+
+/// Images by node, read beside the nodes.
+class ImageRows {
+ public:
+  explicit ImageRows(Database& database)
+      : rows_(database.prepare(
+            "SELECT node, layer_group, phase, segment, offset, bytes "
+            "FROM images ORDER BY node, layer_group, phase")),
+        there_(rows_.step()) {}
+
+  std::vector<StoredImage> of(NodeId id) {
+    std::vector<StoredImage> images;
+    for (; there_ && rows_.integer(0) == id.get(); there_ = rows_.step()) {
+      images.push_back(
+          {{static_cast<int32_t>(rows_.integer(1)),
+            static_cast<int32_t>(rows_.integer(2))},
+           {SegmentId(rows_.integer(3)),
+            Bytes(rows_.integer(4)),
+            Bytes(rows_.integer(5))}});
+    }
+    return images;
+  }
+
+ private:
+  Statement rows_;
+  bool there_;
+};
+
+/// In the order of ids: a parent was there before its children.
+void load_nodes(Database& database, TierVisitor& visitor) {
+  ImageRows images(database);
+  Statement rows = database.prepare(
+      "SELECT id, scope, parent, key, tokens, marks, used_ns, uses, cost, "
+      "expires_ns, pinned FROM nodes ORDER BY id");
+  while (rows.step()) {
+    StoredNode node;
+    node.id = NodeId(rows.integer(0));
+    node.scope = ScopeId(rows.integer(1));
+    node.parent = NodeId(rows.integer(2));
+    node.key = unpacked_key(rows.bytes(3));
+    node.tokens = unpacked(rows.bytes(4));
+    node.marks = rows.text(5);
+    node.used_ns = rows.integer(6);
+    node.uses = rows.integer(7);
+    node.cost = rows.integer(8);
+    node.expires_ns = rows.integer(9);
+    node.pinned = rows.integer(10) != 0;
+    node.images = images.of(node.id);
+    visitor.node(std::move(node));
+  }
+}
+
+} // namespace
+
+Status DiskTier::load(TierVisitor& visitor) {
+  return core_->run([&] {
+    visitor.begin();
+    // One read transaction: pages are checked for change once, not a table.
+    ManifestTransaction transaction(core_->database());
+    load_scopes(core_->database(), visitor);
+    load_nodes(core_->database(), visitor);
+    for (StoredRecord& record : all_records(core_->database(), nullptr)) {
+      visitor.record(std::move(record));
+    }
+    transaction.commit();
+    core_->loaded_version = core_->manifest().data_version();
+  });
+}
+
+Result<bool> DiskTier::changed_by_others() {
+  return core_->run([&] {
+    return core_->loaded_version != core_->manifest().data_version();
+  });
+}
+
+void DiskTier::touch(std::span<const NodeId> nodes) {
+  const std::lock_guard lock(core_->mutex);
+  for (const NodeId id : nodes) {
+    ++core_->touches[id];
+  }
+}
+
+Status DiskTier::pin_nodes(std::span<const NodeId> nodes, bool pinned) {
+  return core_->run([&] {
+    ManifestTransaction transaction(core_->database());
+    for (const NodeId id : nodes) {
+      pin_node(core_->database(), id, pinned);
+    }
+    transaction.commit();
+  });
+}
+
+Status DiskTier::expire_nodes(std::span<const NodeId> nodes, int64_t wall_ns) {
+  return core_->run([&] {
+    ManifestTransaction transaction(core_->database());
+    for (const NodeId id : nodes) {
+      expire_node(core_->database(), id, wall_ns);
+    }
+    transaction.commit();
+  });
+}
+
+Result<Removed> DiskTier::remove_nodes(std::span<const NodeId> nodes) {
+  return core_->run([&] {
+    Removed removed;
+    {
+      ManifestTransaction transaction(core_->database());
+      for (const NodeId id : nodes) {
+        remove_subtree(core_->database(), id, removed);
+      }
+      transaction.commit();
+    }
+    core_->sweep(removed);
+    return removed;
+  });
+}
+
+TierReport DiskTier::report() const {
+  const std::lock_guard lock(core_->mutex);
+  return core_->report;
+}
+
+const DiskTierOptions& DiskTier::options() const {
+  return core_->options;
+}
+
+} // namespace holdfast

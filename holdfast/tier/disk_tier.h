@@ -1,0 +1,124 @@
+// Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
+//
+// State on disk: a folder of segments (docs/segment.md) under one manifest
+// (docs/manifest.md), within a byte budget.
+//
+// What store() or put_objects() acknowledged survives the death of the process
+// and loss of power; anything else is there whole or not at all. Unreadable is
+// never offered: kCorrupt. Several processes may share a folder.
+// Threads: any; calls block. A caller's mistake throws kInvalidArgument; the
+// disk answers with a Status.
+
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "holdfast/base/status.h"
+#include "holdfast/base/strong.h"
+#include "holdfast/env/clock.h"
+#include "holdfast/env/file_system.h"
+#include "holdfast/tier/batch.h"
+#include "holdfast/tier/ids.h"
+#include "holdfast/tier/stored.h"
+#include "holdfast/tier/tier_report.h"
+
+namespace holdfast {
+
+/// When the checksums of an image are compared before it is offered. Headers
+/// and directories of segments always are.
+enum class Verify {
+  kAlways,
+  kFirstTouch, // once a mapping
+  kNever,
+};
+
+struct DiskTierOptions {
+  std::string folder; // made where it does not exist; its parent must
+  Bytes max_bytes{int64_t{20} << 30}; // of everything in it
+  Bytes daily_bytes; // written a day (UTC), 0: no limit
+  Verify verify = Verify::kFirstTouch;
+  std::shared_ptr<FileSystem> files;
+  std::shared_ptr<Clock> clock;
+};
+
+class DiskTierCore;
+
+class DiskTier {
+ public:
+  /// Reconciles the folder with its manifest; see report().
+  static Result<std::unique_ptr<DiskTier>> open(DiskTierOptions options);
+  ~DiskTier();
+  DiskTier(const DiskTier&) = delete;
+  DiskTier& operator=(const DiskTier&) = delete;
+
+  /// The scope of that text, added where there is none.
+  Result<ScopeId> scope(const ScopeText& text);
+
+  /// Durable when ok. Writes one segment with what the manifest lacks. Errors,
+  /// with nothing stored: kOutOfBudget (the cap, the device or the day's limit
+  /// has no room), kNotFound (scope, parent or leaf is gone: evicted
+  /// meanwhile), kStale (a newer version of the record exists), kIo.
+  Result<Stored> store(const StoreBatch& batch);
+
+  /// The bytes of an image, a body or an object, verified by the policy.
+  /// kCorrupt: they contradict their checksums and are no longer offered.
+  /// kNotFound: evicted.
+  Result<MappedImage> map(const Extent& extent);
+
+  /// All that is stored, as of one moment.
+  Status load(TierVisitor& visitor);
+  /// True where another process changed the manifest since the last load().
+  Result<bool> changed_by_others();
+
+  /// Says that nodes were of use. Remembered, and written with the next commit.
+  void touch(std::span<const NodeId> nodes);
+  Status pin_nodes(std::span<const NodeId> nodes, bool pinned);
+  Status expire_nodes(std::span<const NodeId> nodes, int64_t wall_ns);
+  /// Removes nodes with all that hangs on them: descendants, records.
+  Result<Removed> remove_nodes(std::span<const NodeId> nodes);
+
+  /// kNotFound where there is none.
+  Result<StoredRecord> record(const RecordName& name);
+  Result<std::vector<StoredRecord>> records(std::string_view space);
+  Result<std::string> record_body(const RecordName& name);
+  Status pin_record(const RecordName& name, bool pinned);
+  Status expire_record(const RecordName& name, int64_t wall_ns);
+  /// Removes the record alone; its nodes may serve others. Ok where none is.
+  Result<Removed> remove_record(const RecordName& name);
+  /// Removes the record and every node that nothing else shares; their bytes
+  /// are gone from the folder unless Removed::held says otherwise.
+  Result<Removed> forget(const RecordName& name);
+
+  /// One segment for all; replaces what has the same key. Durable when ok; the
+  /// value says what was evicted to make room.
+  Result<Removed> put_objects(std::span<const ObjectToStore> objects);
+  /// kNotFound, kCorrupt.
+  Result<MappedImage> object(std::string_view space, std::string_view key);
+  Result<Removed> remove_object(std::string_view space, std::string_view key);
+  Result<Removed> remove_objects(std::string_view space);
+
+  /// Frees at least `wanted` if it can: first what is foreign, then what
+  /// expired, then by age x bytes / cost; never what is pinned or mapped, never
+  /// a parent before its children.
+  Result<Removed> evict(Bytes wanted);
+  /// Removes what expired, and gives back what is dead and no longer mapped.
+  Result<Removed> prune();
+
+  /// Reads everything. What contradicts its checksum is dropped.
+  Result<VerifyReport> verify();
+  TierReport report() const;
+  Result<TierStats> stats();
+  const DiskTierOptions& options() const;
+
+ private:
+  explicit DiskTier(std::unique_ptr<DiskTierCore> core);
+  std::unique_ptr<DiskTierCore> core_;
+};
+
+} // namespace holdfast

@@ -1,0 +1,202 @@
+// Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
+
+#include "holdfast/tier/disk_tier_core.h"
+
+#include <tuple>
+
+#include "holdfast/tier/node_table.h"
+#include "holdfast/tier/object_table.h"
+#include "holdfast/tier/record_table.h"
+
+namespace holdfast {
+
+DiskTierCore::DiskTierCore(DiskTierOptions given)
+    : options(std::move(given)),
+      folder(std::make_shared<TierFolder>(options.files, options.folder)) {}
+
+DiskTierCore::~DiskTierCore() {
+  // What touch() remembered is of use to the next process, and no more.
+  if (manifest_) {
+    std::ignore = run([&] { write_pending_touches(); });
+  }
+}
+
+void DiskTierCore::note(TierFinding finding) {
+  using Action = TierFinding::Action;
+  report.removed += finding.action == Action::kRemoved;
+  report.foreign +=
+      finding.action == Action::kCounted || finding.action == Action::kSetAside;
+  constexpr size_t kMost = 1000; // of a folder that is one mess
+  if (report.findings.size() < kMost) {
+    report.findings.push_back(std::move(finding));
+  }
+}
+
+void DiskTierCore::open_manifest() {
+  if (manifest_ && manifest_->is_usable() && manifest_->is_current()) {
+    return;
+  }
+  manifest_.reset();
+  const auto open = [&] {
+    manifest_ = std::make_unique<Manifest>(
+        options.files,
+        options.clock,
+        folder->manifest_path(),
+        suspect_ ? Manifest::Check::kThorough : Manifest::Check::kSchema);
+    loaded_version = -1;
+    suspect_ = false;
+  };
+  const Result<FileFacts> facts = options.files->facts(folder->manifest_path());
+  if (facts.ok() && facts.value().kind != FileFacts::Kind::kFile) {
+    set_aside("no regular file");
+  }
+  try {
+    open();
+    return;
+  } catch (const ManifestError& error) {
+    if (error.code() != ErrorCode::kCorrupt &&
+        error.code() != ErrorCode::kUnsupported) {
+      throw;
+    }
+    set_aside(error.what());
+  }
+  suspect_ = false;
+  open();
+  reconcile();
+}
+
+void DiskTierCore::set_aside(const std::string& reason) {
+  const SegmentIdentity unique = folder->next_segment();
+  std::string name = segment_file_name(unique);
+  name = "manifest-" + name.substr(0, name.find('.')) +
+      std::string(TierFolder::kAside);
+  const std::string to = folder->path(name);
+  const Result<FileFacts> facts = options.files->facts(folder->manifest_path());
+  // The database first: a journal without its database is dropped by SQLite, a
+  // database without its journal would be believed.
+  options.files->rename(folder->manifest_path(), to).check();
+  options.files->sync_folder(options.folder).check();
+  const Status journal = options.files->rename(
+      folder->path(TierFolder::kJournal), to + "-journal");
+  if (!journal.ok() && journal.code() != ErrorCode::kNotFound) {
+    journal.check();
+  }
+  options.files->sync_folder(options.folder).check();
+  note(
+      {name,
+       facts.ok() ? facts.value().size : Bytes(),
+       TierFinding::Action::kSetAside,
+       reason});
+}
+
+bool DiskTierCore::recover(ErrorCode code, int attempt) {
+  // Whatever state the connection is in: the next one starts from the file.
+  manifest_.reset();
+  suspect_ = suspect_ || code == ErrorCode::kCorrupt;
+  return code == ErrorCode::kCorrupt && attempt == 0;
+}
+
+Bytes DiskTierCore::manifest_bytes() const {
+  Bytes sum;
+  for (const auto name : {TierFolder::kManifest, TierFolder::kJournal}) {
+    const Result<FileFacts> facts = options.files->facts(folder->path(name));
+    sum += facts.ok() ? facts.value().size : Bytes();
+  }
+  return sum;
+}
+
+OpenTiers DiskTierCore::open_tiers() {
+  std::vector<TierFinding> findings;
+  OpenTiers open = folder->open_tiers(findings);
+  for (TierFinding& finding : findings) {
+    note(std::move(finding));
+  }
+  return open;
+}
+
+Bytes DiskTierCore::used(const OpenTiers& open) const {
+  Bytes sum = segment_bytes(manifest_->database()) + manifest_bytes() +
+      open.unfinished + open.foreign;
+  for (const ForeignFile& file : foreign) {
+    sum += file.bytes;
+  }
+  return sum;
+}
+
+void DiskTierCore::write_touches() {
+  if (touches.empty() && object_touches.empty()) {
+    return;
+  }
+  const int64_t tick = manifest_->next_tick();
+  const int64_t now = options.clock->wall_ns();
+  for (const auto& [id, uses] : touches) {
+    touch_node(database(), id, {tick, now, uses});
+  }
+  for (const int64_t id : object_touches) {
+    touch_object(database(), id, tick);
+  }
+  touches.clear();
+  object_touches.clear();
+}
+
+void DiskTierCore::write_pending_touches() {
+  if (!touches.empty() || !object_touches.empty()) {
+    ManifestTransaction transaction(database());
+    write_touches();
+    transaction.commit();
+  }
+}
+
+void DiskTierCore::expire_records(Removed& removed) {
+  const int64_t now = options.clock->wall_ns();
+  ManifestTransaction transaction(database());
+  for (const StoredRecord& record : all_records(database(), nullptr)) {
+    if (record.expires_ns != 0 && record.expires_ns <= now) {
+      remove_record_row(database(), record.name);
+      removed.records.push_back(record.name);
+    }
+  }
+  transaction.commit();
+}
+
+void DiskTierCore::drop_segment(
+    const SegmentRow& segment,
+    const std::string& reason) {
+  for (const Extent& extent : live_extents(database(), segment.id)) {
+    drop_extent(extent, reason);
+  }
+}
+
+void DiskTierCore::drop_extent(
+    const Extent& extent,
+    const std::string& reason) {
+  Removed removed;
+  const NodeId node = node_at(database(), extent.segment, extent.offset);
+  if (node != NodeId()) {
+    for (const StoredImage& image : images_of(database(), node)) {
+      if (image.extent == extent) {
+        remove_image(database(), node, image);
+        ++report.corrupt_images;
+      }
+    }
+    remove_useless(database(), node, removed);
+  } else if (
+      const auto record =
+          record_at(database(), extent.segment, extent.offset)) {
+    remove_record_row(database(), *record);
+  } else if (
+      const auto object =
+          object_at(database(), extent.segment, extent.offset)) {
+    remove_object_row(database(), *object);
+  } else {
+    return; // named by nothing any more
+  }
+  const auto segment = find_segment(database(), extent.segment);
+  note(
+      {segment ? segment_file_name(segment->identity) : "a segment",
+       extent.bytes,
+       TierFinding::Action::kDropped,
+       reason});
+}
+
+} // namespace holdfast

@@ -1,0 +1,138 @@
+// Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
+//
+// Internal to DiskTier: what its verbs share. A verb runs in an access: under
+// the mutex of the tier and the lock of the folder, with a usable manifest.
+// A manifest that turns out damaged is set aside, and the verb runs again on a
+// new one.
+//
+// Members below "in an access" need one; the rest is for any thread.
+
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "holdfast/tier/disk_tier.h"
+#include "holdfast/tier/manifest.h"
+#include "holdfast/tier/segment_mapping.h"
+#include "holdfast/tier/segment_table.h"
+#include "holdfast/tier/tier_folder.h"
+
+namespace holdfast {
+
+/// A file of the folder that counts in the cap and is no part of the tier.
+struct ForeignFile {
+  std::string name;
+  Bytes bytes;
+  int64_t modified_ns = 0;
+  bool evictable = false;
+};
+
+class DiskTierCore {
+ public:
+  explicit DiskTierCore(DiskTierOptions options);
+  ~DiskTierCore();
+
+  /// Runs `verb()` in an access. What it throws becomes the status.
+  template <class Verb>
+  auto run(Verb&& verb) -> std::conditional_t<
+      std::is_void_v<decltype(verb())>,
+      Status,
+      Result<decltype(verb())>>;
+
+  const DiskTierOptions options;
+  const std::shared_ptr<TierFolder> folder;
+
+  // In an access.
+
+  Manifest& manifest() {
+    return *manifest_;
+  }
+  Database& database() {
+    return manifest_->database();
+  }
+  /// Makes folder and manifest agree; what is found goes to the report.
+  void reconcile();
+  /// Looks at the folder for what is not the tier's.
+  void scan_foreign();
+  /// Everything in the folder, stores under way included.
+  Bytes used(const OpenTiers& open) const;
+  Bytes manifest_bytes() const;
+  OpenTiers open_tiers();
+  /// Evicts until `needed` more bytes fit. Throws kOutOfBudget, and then
+  /// nothing was evicted, where they cannot.
+  void make_room(Bytes needed, Removed& removed);
+  /// Gives back what nothing names and no tier has mapped. kErase: where the
+  /// file system cannot punch, zeros are written.
+  enum class Sweep { kPlain, kErase };
+  void sweep(Removed& removed, Sweep how = Sweep::kPlain);
+  /// Writes down the uses that touch() remembered, within a transaction.
+  void write_touches();
+  /// The same in a transaction of its own.
+  void write_pending_touches();
+  /// Removes the records whose time is over.
+  void expire_records(Removed& removed);
+  /// The manifest no longer names what lies in the segment.
+  void drop_segment(const SegmentRow& segment, const std::string& reason);
+  /// The same for one extent.
+  void drop_extent(const Extent& extent, const std::string& reason);
+  void note(TierFinding finding);
+
+  std::map<int64_t, std::weak_ptr<const SegmentMapping>> mappings; // [segment]
+  std::map<NodeId, int64_t> touches; // uses not written yet
+  std::set<int64_t> object_touches; // ids, not written yet
+  std::multiset<NodeId> in_store; // not to be evicted: a store builds on them
+  std::vector<ForeignFile> foreign;
+  int64_t loaded_version = -1; // data_version at the last load(); -1: none
+  bool can_punch = true;
+
+  // Under mutex alone.
+  mutable std::mutex mutex;
+  TierReport report;
+
+ private:
+  void open_manifest();
+  void set_aside(const std::string& reason);
+  /// After an error of the manifest: true where the verb should run again.
+  bool recover(ErrorCode code, int attempt);
+
+  std::unique_ptr<Manifest> manifest_;
+  bool suspect_ = false; // the manifest showed damage
+};
+
+template <class Verb>
+auto DiskTierCore::run(Verb&& verb) -> std::conditional_t<
+    std::is_void_v<decltype(verb())>,
+    Status,
+    Result<decltype(verb())>> {
+  const std::lock_guard lock(mutex);
+  try {
+    const std::unique_ptr<FileLock> folder_lock = folder->lock();
+    for (int attempt = 0;; ++attempt) {
+      try {
+        open_manifest();
+        if constexpr (std::is_void_v<decltype(verb())>) {
+          verb();
+          return Status();
+        } else {
+          return verb();
+        }
+      } catch (const ManifestError& error) {
+        if (!recover(error.code(), attempt)) {
+          throw;
+        }
+      }
+    }
+  } catch (const Error& error) {
+    return Status(error.code(), error.what());
+  }
+}
+
+} // namespace holdfast

@@ -1,0 +1,72 @@
+// Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
+//
+// Internal to DiskTier: what goes first. Expired before the rest; then by
+// age x bytes / cost, where the age counts uses of the tier since, not time, so
+// that a clock that jumps changes nothing. Never what is pinned, mapped or
+// being built on; never a parent before its children. Threads: one at a time.
+
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <queue>
+#include <set>
+#include <vector>
+
+#include "holdfast/base/strong.h"
+#include "holdfast/tier/node_table.h"
+#include "holdfast/tier/object_table.h"
+#include "holdfast/tier/statement.h"
+
+namespace holdfast {
+
+/// What may not go.
+struct Untouchable {
+  std::set<SegmentId> segments; // mapped
+  std::set<NodeId> nodes; // a store builds on them
+};
+
+struct Victim {
+  std::optional<NodeRow> node; // else the object counts
+  ObjectRow object;
+  Bytes bytes; // that its going frees
+};
+
+class EvictionOrder {
+ public:
+  EvictionOrder(
+      Database& database,
+      const Untouchable& untouchable,
+      int64_t tick,
+      int64_t wall_ns);
+
+  /// The next to go, or nothing. A node's parent may follow it.
+  std::optional<Victim> next();
+  /// True where the next one expired.
+  bool next_expired() const {
+    return !waiting_.empty() && waiting_.top().expired;
+  }
+
+ private:
+  struct Candidate {
+    bool expired = false;
+    double score = 0; // the highest goes first
+    int64_t tick = 0; // then the oldest
+    Victim victim;
+    bool operator<(const Candidate& other) const;
+  };
+  void consider_leaf(const NodeRow& node);
+  void consider_object(const ObjectRow& object);
+  Candidate
+  scored(Victim victim, int64_t tick, int64_t cost, int64_t expires) const;
+
+  Database& database_;
+  const Untouchable& untouchable_;
+  const int64_t tick_;
+  const int64_t wall_ns_;
+  std::priority_queue<Candidate> waiting_;
+  std::map<NodeId, int64_t> gone_children_; // [parent]
+};
+
+} // namespace holdfast

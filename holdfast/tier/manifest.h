@@ -1,0 +1,88 @@
+// Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
+//
+// Internal to DiskTier: the manifest, the only truth about what a folder of
+// segments holds; see docs/manifest.md for its schema. Every call runs under
+// the folder's lock.
+//
+// Errors are thrown, as by Database. Ids start at a drawn number, so that those
+// of a manifest that was set aside mean nothing in its successor.
+// Threads: one at a time.
+
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "holdfast/base/strong.h"
+#include "holdfast/env/clock.h"
+#include "holdfast/env/file_system.h"
+#include "holdfast/tier/batch.h"
+#include "holdfast/tier/ids.h"
+#include "holdfast/tier/statement.h"
+
+namespace holdfast {
+
+inline constexpr int kManifestVersion = 1;
+
+class Manifest {
+ public:
+  /// Opens the file, or makes it. kCorrupt where it is damaged or no manifest,
+  /// kUnsupported where it is of another version. `thorough` reads all of it.
+  enum class Check { kSchema, kThorough };
+  Manifest(
+      std::shared_ptr<FileSystem> files,
+      std::shared_ptr<Clock> clock,
+      const std::string& path,
+      Check check);
+
+  Database& database() {
+    return database_;
+  }
+  /// False where the path names another file by now.
+  bool is_current() const;
+  /// False after an error that left it unusable: to be opened again.
+  bool is_usable() const {
+    return database_.idle();
+  }
+
+  /// 0 where there is none.
+  ScopeId find_scope(const ScopeText& text);
+  ScopeId add_scope(const ScopeText& text);
+  bool has_scope(ScopeId id);
+
+  /// A count that grows with every use: recency without a clock.
+  int64_t next_tick();
+  int64_t tick();
+
+  /// Adds to today's bytes: those of a segment, and what the manifest itself
+  /// has written since the last call.
+  void count_written(Bytes segment);
+  Bytes written_today();
+  Bytes written_total();
+
+  /// Changes when another connection has changed the file.
+  int64_t data_version() {
+    return database_.number("PRAGMA data_version");
+  }
+  /// Every page, foreign key and index: empty where all is well, else the first
+  /// complaint.
+  std::string integrity();
+  /// Gives free pages back where they are many.
+  void shrink();
+
+ private:
+  void create_schema();
+  void check_schema();
+  int64_t today() const;
+
+  const std::shared_ptr<FileSystem> files_;
+  const std::shared_ptr<Clock> clock_;
+  const std::string path_;
+  SqliteVfs vfs_;
+  Database database_;
+  uint64_t inode_ = 0;
+  Bytes counted_; // of vfs_.written()
+};
+
+} // namespace holdfast

@@ -1,0 +1,138 @@
+// Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
+
+#include "holdfast/tier/record_table.h"
+
+#include "holdfast/tier/segment_table.h"
+
+namespace holdfast {
+
+namespace {
+
+StoredRecord record_of(const Statement& row) {
+  StoredRecord record;
+  record.name = {row.text(0), row.text(1)};
+  record.scope = ScopeId(row.integer(2));
+  record.version = static_cast<uint64_t>(row.integer(3));
+  record.leaf = NodeId(row.integer(4)); // NULL reads as 0
+  record.length = Position(row.integer(5));
+  record.body = {
+      SegmentId(row.integer(6)), Bytes(row.integer(7)), Bytes(row.integer(8))};
+  record.stored_ns = row.integer(9);
+  record.pinned = row.integer(10) != 0;
+  record.expires_ns = row.integer(11);
+  return record;
+}
+
+std::vector<StoredRecord> rest_of(Statement& rows) {
+  std::vector<StoredRecord> records;
+  while (rows.step()) {
+    records.push_back(record_of(rows));
+  }
+  return records;
+}
+
+} // namespace
+
+std::span<const std::byte> bytes_of_text(std::string_view text) {
+  return std::as_bytes(std::span(text.data(), text.size()));
+}
+
+std::optional<StoredRecord>
+find_record(Database& database, const RecordName& name) {
+  Statement find = database.prepare(
+      "SELECT space, name, scope, version, leaf, length, segment, offset, "
+      "bytes, stored_ns, pinned, expires_ns FROM records "
+      "WHERE space = ? AND name = ?");
+  find.bind(bytes_of_text(name.space)).bind(bytes_of_text(name.name));
+  return find.step() ? std::optional(record_of(find)) : std::nullopt;
+}
+
+std::vector<StoredRecord>
+all_records(Database& database, const std::string_view* space) {
+  if (!space) {
+    Statement find = database.prepare(
+        "SELECT space, name, scope, version, leaf, length, segment, offset, "
+        "bytes, stored_ns, pinned, expires_ns FROM records "
+        "ORDER BY space, name");
+    return rest_of(find);
+  }
+  Statement find = database.prepare(
+      "SELECT space, name, scope, version, leaf, length, segment, offset, "
+      "bytes, stored_ns, pinned, expires_ns FROM records "
+      "WHERE space = ? ORDER BY name");
+  find.bind(bytes_of_text(*space));
+  return rest_of(find);
+}
+
+std::vector<RecordName> records_on(Database& database, NodeId leaf) {
+  std::vector<RecordName> names;
+  Statement find =
+      database.prepare("SELECT space, name FROM records WHERE leaf = ?");
+  find.bind(leaf.get());
+  while (find.step()) {
+    names.push_back({find.text(0), find.text(1)});
+  }
+  return names;
+}
+
+bool pinned_record_on(Database& database, NodeId leaf) {
+  Statement find =
+      database.prepare("SELECT 1 FROM records WHERE leaf = ? AND pinned = 1");
+  return find.bind(leaf.get()).step();
+}
+
+std::optional<RecordName>
+record_at(Database& database, SegmentId segment, Bytes offset) {
+  Statement find = database.prepare(
+      "SELECT space, name FROM records WHERE segment = ? AND offset = ?");
+  find.bind(segment.get()).bind(offset.get());
+  return find.step() ? std::optional(RecordName{find.text(0), find.text(1)})
+                     : std::nullopt;
+}
+
+void add_record(Database& database, const StoredRecord& record) {
+  const bool has_body = record.body.bytes > Bytes();
+  Statement add = database.prepare(
+      "INSERT INTO records(space, name, scope, version, leaf, length, segment, "
+      "offset, bytes, stored_ns, pinned, expires_ns) "
+      "VALUES(?, ?, ?, ?, nullif(?, 0), ?, nullif(?, 0), ?, ?, ?, ?, ?)");
+  add.bind(bytes_of_text(record.name.space))
+      .bind(bytes_of_text(record.name.name))
+      .bind(record.scope.get())
+      .bind(static_cast<int64_t>(record.version))
+      .bind(record.leaf.get())
+      .bind(record.length.get())
+      .bind(has_body ? record.body.segment.get() : 0)
+      .bind(record.body.offset.get())
+      .bind(record.body.bytes.get())
+      .bind(record.stored_ns)
+      .bind(int64_t{record.pinned})
+      .bind(record.expires_ns)
+      .run();
+  if (has_body) {
+    add_live(database, record.body);
+  }
+}
+
+void remove_record_row(Database& database, const RecordName& name) {
+  const std::optional<StoredRecord> record = find_record(database, name);
+  if (!record) {
+    return;
+  }
+  database.prepare("DELETE FROM records WHERE space = ? AND name = ?")
+      .bind(bytes_of_text(name.space))
+      .bind(bytes_of_text(name.name))
+      .run();
+  if (record->body.bytes > Bytes()) {
+    drop_live(database, record->body);
+  }
+}
+
+void move_records(Database& database, NodeId from, NodeId to) {
+  database.prepare("UPDATE records SET leaf = ? WHERE leaf = ?")
+      .bind(to.get())
+      .bind(from.get())
+      .run();
+}
+
+} // namespace holdfast

@@ -1,0 +1,54 @@
+// Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
+//
+// Internal to DiskTier: a segment that is mapped, with its directory, under a
+// lease that ends with it. Shared by all images of it. Threads: any.
+
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "holdfast/base/status.h"
+#include "holdfast/env/file_system.h"
+#include "holdfast/tier/ids.h"
+#include "holdfast/tier/segment_reader.h"
+#include "holdfast/tier/segment_table.h"
+#include "holdfast/tier/tier_folder.h"
+
+namespace holdfast {
+
+class SegmentMapping {
+ public:
+  /// Under the folder's lock. kCorrupt where the file is not what the row
+  /// says: missing, of another size, another segment.
+  static Result<std::shared_ptr<const SegmentMapping>>
+  open(std::shared_ptr<TierFolder> folder, const SegmentRow& row);
+  ~SegmentMapping();
+  SegmentMapping(const SegmentMapping&) = delete;
+  SegmentMapping& operator=(const SegmentMapping&) = delete;
+
+  /// Index of the entry with exactly these bytes, or kCorrupt.
+  Result<size_t> find(Bytes offset, Bytes bytes) const;
+  const std::byte* address(Bytes offset) const {
+    return bytes_.get() + offset.get();
+  }
+  /// Compares the entry with its checksums; `once`: unless it was compared
+  /// before.
+  Status verify(size_t entry, bool once) const;
+
+ private:
+  explicit SegmentMapping(std::shared_ptr<TierFolder> folder)
+      : folder_(std::move(folder)) {}
+
+  // Alive as long as this: the lease holds only while its tier does.
+  const std::shared_ptr<TierFolder> folder_;
+  std::string lease_;
+  std::string path_;
+  SegmentContent content_;
+  MappedBytes bytes_;
+  mutable std::vector<std::atomic<bool>> verified_; // [entry]
+};
+
+} // namespace holdfast

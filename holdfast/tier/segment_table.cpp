@@ -1,0 +1,136 @@
+// Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
+
+#include "holdfast/tier/segment_table.h"
+
+#include "holdfast/base/bits.h"
+
+namespace holdfast {
+
+namespace {
+
+// SQLite's integers are signed.
+int64_t as_signed(uint64_t value) {
+  return static_cast<int64_t>(value);
+}
+
+SegmentRow row_of(const Statement& row) {
+  return {
+      .id = SegmentId(row.integer(0)),
+      .identity =
+          {static_cast<uint64_t>(row.integer(1)),
+           static_cast<uint64_t>(row.integer(2))},
+      .bytes = Bytes(row.integer(3)),
+      .extents = Bytes(row.integer(4)),
+      .live = Bytes(row.integer(5)),
+      .holes = Bytes(row.integer(6)),
+      .checksum = static_cast<uint64_t>(row.integer(7))};
+}
+
+std::vector<SegmentRow> rows_of(Database& database, const char* sql) {
+  std::vector<SegmentRow> rows;
+  Statement statement = database.prepare(sql);
+  while (statement.step()) {
+    rows.push_back(row_of(statement));
+  }
+  return rows;
+}
+
+void change_live(Database& database, SegmentId id, int64_t bytes) {
+  database.prepare("UPDATE segments SET live = live + ? WHERE id = ?")
+      .bind(bytes)
+      .bind(id.get())
+      .run();
+}
+
+} // namespace
+
+Bytes whole_pages(Bytes bytes) {
+  return Bytes(round_up(bytes.get(), kSegmentPage));
+}
+
+SegmentId add_segment(Database& database, const SegmentRow& row) {
+  database
+      .prepare(
+          "INSERT INTO segments(writer, number, bytes, extents, live, "
+          "holes, checksum) VALUES(?, ?, ?, ?, ?, ?, ?)")
+      .bind(as_signed(row.identity.writer))
+      .bind(as_signed(row.identity.number))
+      .bind(row.bytes.get())
+      .bind(row.extents.get())
+      .bind(row.live.get())
+      .bind(row.holes.get())
+      .bind(as_signed(row.checksum))
+      .run();
+  return SegmentId(database.last_id());
+}
+
+std::optional<SegmentRow> find_segment(Database& database, SegmentId id) {
+  Statement find = database.prepare(
+      "SELECT id, writer, number, bytes, extents, live, holes, checksum "
+      "FROM segments WHERE id = ?");
+  return find.bind(id.get()).step() ? std::optional(row_of(find))
+                                    : std::nullopt;
+}
+
+std::optional<SegmentRow>
+find_segment(Database& database, SegmentIdentity identity) {
+  Statement find = database.prepare(
+      "SELECT id, writer, number, bytes, extents, live, holes, checksum "
+      "FROM segments WHERE writer = ? AND number = ?");
+  find.bind(as_signed(identity.writer)).bind(as_signed(identity.number));
+  return find.step() ? std::optional(row_of(find)) : std::nullopt;
+}
+
+std::vector<SegmentRow> all_segments(Database& database) {
+  return rows_of(
+      database,
+      "SELECT id, writer, number, bytes, extents, live, holes, checksum "
+      "FROM segments ORDER BY id");
+}
+
+std::vector<SegmentRow> segments_with_dead(Database& database) {
+  return rows_of(
+      database,
+      "SELECT id, writer, number, bytes, extents, live, holes, checksum "
+      "FROM segments WHERE live = 0 OR live + holes < extents ORDER BY id");
+}
+
+void set_holes(Database& database, SegmentId id, Bytes holes) {
+  database.prepare("UPDATE segments SET holes = ? WHERE id = ?")
+      .bind(holes.get())
+      .bind(id.get())
+      .run();
+}
+
+void remove_segment(Database& database, SegmentId id) {
+  database.prepare("DELETE FROM segments WHERE id = ?").bind(id.get()).run();
+}
+
+Bytes segment_bytes(Database& database) {
+  return Bytes(
+      database.number("SELECT coalesce(sum(bytes - holes), 0) FROM segments"));
+}
+
+void add_live(Database& database, const Extent& extent) {
+  change_live(database, extent.segment, whole_pages(extent.bytes).get());
+}
+
+void drop_live(Database& database, const Extent& extent) {
+  change_live(database, extent.segment, -whole_pages(extent.bytes).get());
+}
+
+std::vector<Extent> live_extents(Database& database, SegmentId id) {
+  std::vector<Extent> extents;
+  Statement find = database.prepare(
+      "SELECT offset, bytes FROM images WHERE segment = ?1 "
+      "UNION ALL SELECT offset, bytes FROM records WHERE segment = ?1 "
+      "UNION ALL SELECT offset, bytes FROM objects WHERE segment = ?1 "
+      "ORDER BY offset");
+  find.bind(id.get());
+  while (find.step()) {
+    extents.push_back({id, Bytes(find.integer(0)), Bytes(find.integer(1))});
+  }
+  return extents;
+}
+
+} // namespace holdfast

@@ -1,0 +1,51 @@
+// Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
+//
+// Internal to DiskTier: the manifest's rows of segments, and what lies in them.
+// `live` is the whole pages of the extents that other rows name: whoever adds
+// or removes such a row keeps it true. Threads: one at a time.
+
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "holdfast/base/strong.h"
+#include "holdfast/tier/ids.h"
+#include "holdfast/tier/segment_format.h"
+#include "holdfast/tier/statement.h"
+
+namespace holdfast {
+
+struct SegmentRow {
+  SegmentId id;
+  SegmentIdentity identity;
+  Bytes bytes; // of the file
+  Bytes extents; // whole pages of all its extents, dead ones too
+  Bytes live;
+  Bytes holes; // punched
+  uint64_t checksum = 0; // of the header
+};
+
+/// What an extent takes in a segment.
+Bytes whole_pages(Bytes bytes);
+
+SegmentId add_segment(Database& database, const SegmentRow& row);
+std::optional<SegmentRow> find_segment(Database& database, SegmentId id);
+std::optional<SegmentRow>
+find_segment(Database& database, SegmentIdentity identity);
+std::vector<SegmentRow> all_segments(Database& database);
+/// Those with bytes that nothing names and that are still on the device.
+std::vector<SegmentRow> segments_with_dead(Database& database);
+void set_holes(Database& database, SegmentId id, Bytes holes);
+void remove_segment(Database& database, SegmentId id);
+/// What all segments take on the device.
+Bytes segment_bytes(Database& database);
+
+/// Names or no longer names an extent: `live` follows.
+void add_live(Database& database, const Extent& extent);
+void drop_live(Database& database, const Extent& extent);
+/// Every extent of the segment that a row names, by offset.
+std::vector<Extent> live_extents(Database& database, SegmentId id);
+
+} // namespace holdfast

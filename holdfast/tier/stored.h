@@ -1,0 +1,89 @@
+// Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
+//
+// What a disk tier gives back. Values; any thread.
+
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "holdfast/base/strong.h"
+#include "holdfast/tier/batch.h"
+#include "holdfast/tier/ids.h"
+
+namespace holdfast {
+
+struct StoredImage {
+  ImageSlot slot;
+  Extent extent;
+};
+
+struct StoredNode {
+  NodeId id;
+  ScopeId scope;
+  NodeId parent;
+  Key128 key;
+  std::vector<int32_t> tokens;
+  std::string marks;
+  std::vector<StoredImage> images;
+  int64_t used_ns = 0; // wall clock of the last use
+  int64_t uses = 0;
+  int64_t cost = 0;
+  int64_t expires_ns = 0; // 0: never
+  bool pinned = false;
+};
+
+struct StoredRecord {
+  RecordName name;
+  ScopeId scope;
+  uint64_t version = 0;
+  NodeId leaf;
+  Position length;
+  Extent body; // of no bytes: empty, and no segment
+  int64_t stored_ns = 0; // wall clock
+  int64_t expires_ns = 0;
+  bool pinned = false;
+};
+
+/// Receives what DiskTier::load reads: all scopes, then nodes with each parent
+/// before its children, then records. It must not call the tier.
+class TierVisitor {
+ public:
+  virtual ~TierVisitor() = default;
+  /// Comes first; a second time where reading starts over: what came before
+  /// does not count.
+  virtual void begin() = 0;
+  virtual void scope(ScopeId id, const ScopeText& text) = 0;
+  virtual void node(StoredNode node) = 0;
+  virtual void record(StoredRecord record) = 0;
+};
+
+/// Bytes of a segment, mapped. They stay as they are while a copy of this
+/// lives, whatever is stored, evicted or renamed meanwhile.
+class MappedImage {
+ public:
+  MappedImage() = default; // of no bytes
+  MappedImage(std::shared_ptr<const std::byte> bytes, Bytes size)
+      : bytes_(std::move(bytes)), size_(size) {}
+
+  std::span<const std::byte> bytes() const {
+    return {bytes_.get(), static_cast<size_t>(size_.get())};
+  }
+  Bytes size() const {
+    return size_;
+  }
+  /// The same bytes; keeps the mapping and its lease alive.
+  const std::shared_ptr<const std::byte>& owner() const {
+    return bytes_;
+  }
+
+ private:
+  std::shared_ptr<const std::byte> bytes_;
+  Bytes size_;
+};
+
+} // namespace holdfast

@@ -1,0 +1,133 @@
+// Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
+//
+// Records: found, read, pinned, removed, forgotten.
+
+#include <optional>
+#include <string>
+
+#include "holdfast/tier/disk_tier_core.h"
+#include "holdfast/tier/node_table.h"
+#include "holdfast/tier/record_table.h"
+#include "holdfast/tier/tier_map.h"
+
+namespace holdfast {
+
+namespace {
+
+Status no_record(const RecordName& name) {
+  return Status(
+      ErrorCode::kNotFound,
+      "[DiskTier] expected a record " + name.space + "/" + name.name +
+          ", got none");
+}
+
+/// Changes one column of one record.
+Status set_column(
+    DiskTierCore& core,
+    const RecordName& name,
+    const char* sql,
+    int64_t value) {
+  bool there = false;
+  const Status status = core.run([&] {
+    ManifestTransaction transaction(core.database());
+    core.database()
+        .prepare(sql)
+        .bind(value)
+        .bind(bytes_of_text(name.space))
+        .bind(bytes_of_text(name.name))
+        .run();
+    there = core.database().changes() > 0;
+    transaction.commit();
+  });
+  return status.ok() && !there ? no_record(name) : status;
+}
+
+/// Removes nodes from the leaf up, as long as nothing else needs them.
+void remove_unshared(Database& database, NodeId id, Removed& removed) {
+  while (id != NodeId()) {
+    const std::optional<NodeRow> node = find_node(database, id);
+    if (!node || node->children > 0 || node->pinned ||
+        !records_on(database, id).empty()) {
+      return;
+    }
+    remove_leaf(database, *node, removed);
+    id = node->parent;
+  }
+}
+
+} // namespace
+
+Result<StoredRecord> DiskTier::record(const RecordName& name) {
+  Result<std::optional<StoredRecord>> found =
+      core_->run([&] { return find_record(core_->database(), name); });
+  if (!found.ok()) {
+    return found.status();
+  }
+  return found.value() ? Result<StoredRecord>(*found.value())
+                       : Result<StoredRecord>(no_record(name));
+}
+
+Result<std::vector<StoredRecord>> DiskTier::records(std::string_view space) {
+  return core_->run([&] { return all_records(core_->database(), &space); });
+}
+
+Result<std::string> DiskTier::record_body(const RecordName& name) {
+  const Result<StoredRecord> found = record(name);
+  if (!found.ok()) {
+    return found.status();
+  }
+  const Result<MappedImage> body =
+      map_extent(*core_, found.value().body, core_->options.verify);
+  if (!body.ok()) {
+    return body.status();
+  }
+  const auto bytes = body.value().bytes();
+  return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+}
+
+Status DiskTier::pin_record(const RecordName& name, bool pinned) {
+  return set_column(
+      *core_,
+      name,
+      "UPDATE records SET pinned = ? WHERE space = ? AND name = ?",
+      int64_t{pinned});
+}
+
+Status DiskTier::expire_record(const RecordName& name, int64_t wall_ns) {
+  return set_column(
+      *core_,
+      name,
+      "UPDATE records SET expires_ns = ? WHERE space = ? AND name = ?",
+      wall_ns);
+}
+
+Result<Removed> DiskTier::remove_record(const RecordName& name) {
+  return core_->run([&] {
+    Removed removed;
+    if (find_record(core_->database(), name)) {
+      ManifestTransaction transaction(core_->database());
+      remove_record_row(core_->database(), name);
+      transaction.commit();
+      removed.records.push_back(name);
+    }
+    core_->sweep(removed);
+    return removed;
+  });
+}
+
+Result<Removed> DiskTier::forget(const RecordName& name) {
+  return core_->run([&] {
+    Removed removed;
+    if (const auto record = find_record(core_->database(), name)) {
+      ManifestTransaction transaction(core_->database());
+      remove_record_row(core_->database(), name);
+      removed.records.push_back(name);
+      remove_unshared(core_->database(), record->leaf, removed);
+      transaction.commit();
+    }
+    core_->sweep(removed, DiskTierCore::Sweep::kErase);
+    return removed;
+  });
+}
+
+} // namespace holdfast

@@ -1,0 +1,294 @@
+// Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
+//
+// DiskTier::store: what the manifest lacks is planned in one access, written
+// outside of any, and named in another, which looks again at what others did
+// meanwhile.
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "holdfast/block/layout.h"
+#include "holdfast/tier/batch_check.h"
+#include "holdfast/tier/node_table.h"
+#include "holdfast/tier/record_table.h"
+#include "holdfast/tier/unfinished_segment.h"
+
+namespace holdfast {
+
+namespace {
+
+/// The nodes that a store builds on, kept from eviction while it lives.
+class Held {
+ public:
+  explicit Held(DiskTierCore& core) : core_(core) {}
+  ~Held() {
+    const std::lock_guard lock(core_.mutex);
+    for (const NodeId id : ids_) {
+      core_.in_store.erase(core_.in_store.find(id));
+    }
+  }
+  Held(const Held&) = delete;
+  Held& operator=(const Held&) = delete;
+
+  /// In an access.
+  void add(NodeId id) {
+    if (id != NodeId()) {
+      core_.in_store.insert(id);
+      ids_.push_back(id);
+    }
+  }
+
+ private:
+  DiskTierCore& core_;
+  std::vector<NodeId> ids_;
+};
+
+class StoreRun {
+ public:
+  StoreRun(DiskTierCore& core, const StoreBatch& batch)
+      : core_(core), batch_(batch), held_(core), segment_(core, plan_) {}
+
+  Result<Stored> run() {
+    Status status = core_.run([&] { prepare(); });
+    if (status.ok()) {
+      status = segment_.write();
+    }
+    if (status.ok()) {
+      status = core_.run([&] { commit(); });
+    }
+    if (!status.ok()) {
+      return status;
+    }
+    return std::move(stored_);
+  }
+
+ private:
+  /// In an access: plans what to write, and makes room for it.
+  void prepare() {
+    plan_ = SegmentPlan();
+    places_.clear();
+    require_scope();
+    int64_t rows = batch_.record ? 1 : 0;
+    std::vector<NodeId> ids;
+    for (const NodeToStore& node : batch_.nodes) {
+      const std::optional<NodeId> parent = parent_of(node, ids);
+      const NodeId id = parent
+          ? find_node(core_.database(), {batch_.scope, *parent}, node)
+          : NodeId();
+      held_.add(id);
+      ids.push_back(id);
+      rows += id == NodeId() ? 1 : 0;
+      plan_images(node, id);
+    }
+    if (batch_.record) {
+      require_record(*batch_.record);
+      if (!batch_.record->body.empty()) {
+        body_ = plan_.add_bytes(
+            ExtentType::kBody, bytes_of_text(batch_.record->body));
+      }
+    }
+    segment_.begin(rows, stored_.removed);
+  }
+
+  void require_scope() {
+    if (!core_.manifest().has_scope(batch_.scope)) {
+      throw Error(
+          ErrorCode::kNotFound,
+          "[DiskTier] expected a scope of this tier, got " +
+              std::to_string(batch_.scope.get()));
+    }
+  }
+
+  /// The parent's id; nothing where it is new in this batch. Throws kNotFound
+  /// where it is gone.
+  std::optional<NodeId>
+  parent_of(const NodeToStore& node, const std::vector<NodeId>& ids) {
+    if (node.parent_in_batch >= 0) {
+      const NodeId id = ids[static_cast<size_t>(node.parent_in_batch)];
+      return id == NodeId() ? std::nullopt : std::optional(id);
+    }
+    if (node.parent != NodeId()) {
+      const auto parent = require_node(node.parent, "a parent");
+      held_.add(node.parent);
+      if (parent.token_count != kBlockTokens) {
+        throw Error(
+            ErrorCode::kInvalidArgument,
+            "[DiskTier] expected a parent of 64 tokens, got " +
+                std::to_string(parent.token_count));
+      }
+    }
+    return node.parent;
+  }
+
+  NodeRow require_node(NodeId id, const char* what) {
+    const std::optional<NodeRow> node = find_node(core_.database(), id);
+    if (!node || node->scope != batch_.scope) {
+      throw Error(
+          ErrorCode::kNotFound,
+          std::string("[DiskTier] expected ") + what +
+              " in the scope, got node " + std::to_string(id.get()) +
+              ", which is gone");
+    }
+    return *node;
+  }
+
+  void plan_images(const NodeToStore& node, NodeId id) {
+    std::vector<std::optional<size_t>> places;
+    for (const ImageToStore& image : node.images) {
+      if (id != NodeId() && find_image(core_.database(), id, image.slot)) {
+        places.emplace_back();
+        continue;
+      }
+      SegmentEntry entry;
+      entry.slot = image.slot;
+      entry.key = node.key;
+      entry.positions = static_cast<uint32_t>(node.tokens.size());
+      const std::span bytes(
+          image.block.image(), static_cast<size_t>(image.block.bytes().get()));
+      places.emplace_back(plan_.add_image(entry, bytes, image.planes));
+    }
+    places_.push_back(std::move(places));
+  }
+
+  void require_record(const RecordToStore& record) {
+    const auto old = find_record(core_.database(), {record.space, record.name});
+    if (old && old->version > record.version) {
+      throw Error(
+          ErrorCode::kStale,
+          "[DiskTier] expected version " + std::to_string(old->version) +
+              " or more of record " + record.name + ", got " +
+              std::to_string(record.version));
+    }
+    if (record.leaf_in_batch < 0 && record.leaf != NodeId()) {
+      require_node(record.leaf, "a leaf");
+      held_.add(record.leaf);
+    }
+  }
+
+  /// In an access: names what was written.
+  void commit() {
+    ManifestTransaction transaction(core_.database());
+    require_scope();
+    stored_.nodes.clear();
+    stored_.images.clear();
+    const SegmentId segment = segment_.publish();
+    const NodeUse use{
+        core_.manifest().next_tick(), core_.options.clock->wall_ns(), 1};
+    Removed superseded;
+    for (size_t i = 0; i < batch_.nodes.size(); ++i) {
+      add(i, segment, superseded);
+      touch_node(core_.database(), stored_.nodes[i], use);
+    }
+    if (batch_.record) {
+      put_record(*batch_.record, segment, use.wall_ns);
+    }
+    core_.write_touches();
+    stored_.written = plan_.file_bytes();
+    core_.manifest().count_written(stored_.written);
+    transaction.commit();
+    segment_.committed();
+    stored_.removed.nodes.insert(
+        stored_.removed.nodes.end(),
+        superseded.nodes.begin(),
+        superseded.nodes.end());
+    // What was superseded frees its pages when there is something to gain by
+    // it: at the next eviction, prune or opening.
+  }
+
+  void add(size_t index, SegmentId segment, Removed& superseded) {
+    const NodeToStore& node = batch_.nodes[index];
+    const NodePlace place{batch_.scope, *parent_of(node, stored_.nodes)};
+    NodeId id = find_node(core_.database(), place, node);
+    if (id == NodeId()) {
+      id = add_node(core_.database(), place, node);
+    }
+    stored_.nodes.push_back(id);
+    std::vector<Extent> extents;
+    for (size_t i = 0; i < node.images.size(); ++i) {
+      const ImageSlot slot = node.images[i].slot;
+      std::optional<Extent> extent = find_image(core_.database(), id, slot);
+      if (!extent) {
+        extent = planned(places_[index][i], segment);
+        add_image(core_.database(), id, slot, *extent);
+      }
+      extents.push_back(*extent);
+    }
+    stored_.images.push_back(std::move(extents));
+    for (const NodeId tail : node.supersedes) {
+      supersede(tail, id, superseded);
+    }
+  }
+
+  Extent planned(const std::optional<size_t>& place, SegmentId segment) const {
+    if (!place) {
+      throw Error(
+          ErrorCode::kNotFound,
+          "[DiskTier] expected an image that was stored before, got none: "
+          "another process evicted it meanwhile");
+    }
+    const SegmentEntry& entry = plan_.entry(*place);
+    return {segment, entry.offset, entry.bytes};
+  }
+
+  void supersede(NodeId tail_id, NodeId by, Removed& removed) {
+    const std::optional<NodeRow> tail = find_node(core_.database(), tail_id);
+    if (!tail) {
+      return; // evicted
+    }
+    require_extends(core_.database(), *tail, by);
+    for (const StoredImage& image : images_of(core_.database(), tail_id)) {
+      if (find_image(core_.database(), by, image.slot)) {
+        remove_image(core_.database(), tail_id, image);
+      }
+    }
+    if (images_of(core_.database(), tail_id).empty()) {
+      move_records(core_.database(), tail_id, by);
+      if (tail->pinned) {
+        pin_node(core_.database(), by, true);
+      }
+      remove_leaf(core_.database(), *tail, removed);
+    }
+  }
+
+  void
+  put_record(const RecordToStore& record, SegmentId segment, int64_t wall_ns) {
+    require_record(record);
+    StoredRecord row;
+    row.name = {record.space, record.name};
+    row.scope = batch_.scope;
+    row.version = record.version;
+    row.leaf = record.leaf_in_batch >= 0
+        ? stored_.nodes[static_cast<size_t>(record.leaf_in_batch)]
+        : record.leaf;
+    row.length = record.length;
+    require_length(core_.database(), row);
+    if (body_) {
+      row.body = planned(body_, segment);
+    }
+    row.stored_ns = wall_ns;
+    row.pinned = record.pinned;
+    row.expires_ns = record.expires_ns;
+    remove_record_row(core_.database(), row.name);
+    add_record(core_.database(), row);
+  }
+
+  DiskTierCore& core_;
+  const StoreBatch& batch_;
+  Held held_;
+  SegmentPlan plan_;
+  std::vector<std::vector<std::optional<size_t>>> places_; // [node][image]
+  std::optional<size_t> body_;
+  UnfinishedSegment segment_;
+  Stored stored_;
+};
+
+} // namespace
+
+Result<Stored> DiskTier::store(const StoreBatch& batch) {
+  require_batch(batch);
+  return StoreRun(*core_, batch).run();
+}
+
+} // namespace holdfast

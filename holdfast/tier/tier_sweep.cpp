@@ -1,0 +1,158 @@
+// Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
+//
+// Gives back what no row names: whole segments are unlinked, gaps in others
+// punched. What a tier has mapped stays as it is until it lets go.
+
+#include <algorithm>
+
+#include "holdfast/tier/disk_tier_core.h"
+
+namespace holdfast {
+
+namespace {
+
+struct Gap {
+  Bytes offset;
+  Bytes bytes;
+};
+
+/// Whole pages between the live extents of a segment.
+std::vector<Gap> gaps_of(Database& database, const SegmentRow& segment) {
+  std::vector<Gap> gaps;
+  Bytes at(kSegmentPage);
+  const auto gap_until = [&](Bytes end) {
+    if (end > at) {
+      gaps.push_back({at, end - at});
+    }
+  };
+  for (const Extent& extent : live_extents(database, segment.id)) {
+    gap_until(extent.offset);
+    at = extent.offset + whole_pages(extent.bytes);
+  }
+  gap_until(Bytes(kSegmentPage) + segment.extents);
+  return gaps;
+}
+
+Status fill_with_zeros(File& file, const Gap& gap) {
+  const std::vector<std::byte> zeros(size_t{1} << 20);
+  for (int64_t done = 0; done < gap.bytes.get();) {
+    const int64_t count =
+        std::min(gap.bytes.get() - done, static_cast<int64_t>(zeros.size()));
+    Status status = file.write(
+        gap.offset + Bytes(done),
+        std::span(zeros).first(static_cast<size_t>(count)));
+    if (!status.ok()) {
+      return status;
+    }
+    done += count;
+  }
+  return Status();
+}
+
+class Sweeper {
+ public:
+  Sweeper(DiskTierCore& core, Removed& removed, DiskTierCore::Sweep how)
+      : core_(core), removed_(removed), how_(how) {}
+
+  void sweep(const SegmentRow& segment) {
+    if (segment.live == Bytes()) {
+      unlink(segment);
+    } else {
+      punch(segment);
+    }
+  }
+
+ private:
+  void unlink(const SegmentRow& segment) {
+    const Status status = core_.options.files->remove(
+        core_.folder->segment_path(segment.identity));
+    if (!status.ok() && status.code() != ErrorCode::kNotFound) {
+      hold(segment, status);
+      return;
+    }
+    remove_segment(core_.database(), segment.id);
+    removed_.freed += segment.bytes - segment.holes;
+  }
+
+  void punch(const SegmentRow& segment) {
+    if (!core_.can_punch && how_ == DiskTierCore::Sweep::kPlain) {
+      hold(segment, Status());
+      return;
+    }
+    const auto file = core_.options.files->open(
+        core_.folder->segment_path(segment.identity),
+        FileSystem::Access::kReadWrite);
+    if (file.status().code() == ErrorCode::kNotFound) {
+      core_.drop_segment(segment, "the file is missing");
+      remove_segment(core_.database(), segment.id);
+      return;
+    }
+    if (!file.ok()) {
+      hold(segment, file.status());
+      return;
+    }
+    Bytes holes;
+    for (const Gap& gap : gaps_of(core_.database(), segment)) {
+      const Status status = give_back(*file.value(), gap, holes);
+      if (!status.ok()) {
+        hold(segment, status);
+        return;
+      }
+    }
+    if (holes != segment.holes) {
+      set_holes(core_.database(), segment.id, holes);
+      removed_.freed += holes - segment.holes;
+    }
+  }
+
+  Status give_back(File& file, const Gap& gap, Bytes& holes) {
+    const bool erase = how_ == DiskTierCore::Sweep::kErase;
+    Status status = file.punch(gap.offset, gap.bytes);
+    if (status.code() == ErrorCode::kUnsupported) {
+      core_.can_punch = false;
+      removed_.held += gap.bytes;
+      status = erase ? fill_with_zeros(file, gap) : Status();
+    } else if (status.ok()) {
+      holes += gap.bytes;
+    }
+    return status.ok() && erase ? file.sync() : status;
+  }
+
+  /// It stays for the next sweep.
+  void hold(const SegmentRow& segment, const Status& status) {
+    removed_.held += segment.extents - segment.live - segment.holes;
+    if (!status.ok()) {
+      core_.note(
+          {segment_file_name(segment.identity),
+           segment.bytes,
+           TierFinding::Action::kNoted,
+           status.text()});
+    }
+  }
+
+  DiskTierCore& core_;
+  Removed& removed_;
+  const DiskTierCore::Sweep how_;
+};
+
+} // namespace
+
+void DiskTierCore::sweep(Removed& removed, Sweep how) {
+  const std::vector<SegmentRow> segments = segments_with_dead(database());
+  if (segments.empty()) {
+    return;
+  }
+  const OpenTiers open = open_tiers();
+  ManifestTransaction transaction(database());
+  Sweeper sweeper(*this, removed, how);
+  for (const SegmentRow& segment : segments) {
+    if (open.leased.contains(segment.identity)) {
+      removed.held += segment.extents - segment.live - segment.holes;
+    } else {
+      sweeper.sweep(segment);
+    }
+  }
+  transaction.commit();
+}
+
+} // namespace holdfast

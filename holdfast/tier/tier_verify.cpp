@@ -1,0 +1,137 @@
+// Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
+//
+// What the tier says of itself: figures, and a check of everything.
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "holdfast/tier/disk_tier_core.h"
+#include "holdfast/tier/tier_map.h"
+
+namespace holdfast {
+
+namespace {
+
+// Counters that rows keep, beside what they count: each must find nothing.
+struct CounterCheck {
+  const char* what;
+  const char* sql;
+};
+
+constexpr CounterCheck kCounterChecks[] = {
+    {"live bytes of a segment",
+     "SELECT id FROM segments WHERE live != "
+     "(SELECT coalesce(sum((bytes + 4095) / 4096 * 4096), 0) FROM ("
+     "SELECT bytes FROM images WHERE segment = segments.id UNION ALL "
+     "SELECT bytes FROM records WHERE segment = segments.id UNION ALL "
+     "SELECT bytes FROM objects WHERE segment = segments.id))"},
+    {"holes of a segment",
+     "SELECT id FROM segments WHERE holes < 0 OR live < 0 OR "
+     "live + holes > extents"},
+    {"children of a node",
+     "SELECT id FROM nodes WHERE children != "
+     "(SELECT count(*) FROM nodes AS c WHERE c.parent = nodes.id)"},
+    {"scope of a node",
+     "SELECT c.id FROM nodes AS c JOIN nodes AS p ON p.id = c.parent "
+     "WHERE p.scope != c.scope"},
+};
+
+/// In an access.
+std::vector<std::string> counter_faults(Database& database) {
+  std::vector<std::string> faults;
+  for (const CounterCheck& check : kCounterChecks) {
+    Statement rows = database.prepare(check.sql);
+    while (rows.step()) {
+      faults.push_back(
+          std::string("the manifest: ") + check.what + ": row " +
+          std::to_string(rows.integer(0)) + " does not agree");
+    }
+  }
+  return faults;
+}
+
+TierKindStats kind_stats(Database& database, const char* sql) {
+  Statement row = database.prepare(sql);
+  row.step();
+  return {row.integer(0), Bytes(row.integer(1))};
+}
+
+} // namespace
+
+Result<VerifyReport> DiskTier::verify() {
+  VerifyReport report;
+  std::vector<Extent> extents;
+  Status status = core_->run([&] {
+    report = {};
+    extents.clear();
+    const std::string complaint = core_->manifest().integrity();
+    if (!complaint.empty()) {
+      throw ManifestError(ErrorCode::kCorrupt, complaint);
+    }
+    report.faults = counter_faults(core_->database());
+    for (const SegmentRow& row : all_segments(core_->database())) {
+      ++report.segments;
+      const auto live = live_extents(core_->database(), row.id);
+      extents.insert(extents.end(), live.begin(), live.end());
+    }
+  });
+  if (!status.ok()) {
+    return status;
+  }
+  for (const Extent& extent : extents) {
+    const Result<MappedImage> image =
+        map_extent(*core_, extent, Verify::kAlways);
+    const ErrorCode code = image.status().code();
+    if (code == ErrorCode::kNotFound) {
+      continue; // evicted meanwhile
+    }
+    ++report.extents;
+    report.bytes += extent.bytes;
+    if (!image.ok()) {
+      report.faults.push_back(image.status().text());
+    }
+    if (code == ErrorCode::kCorrupt) {
+      report.dropped.push_back(extent);
+    }
+  }
+  return report;
+}
+
+Result<TierStats> DiskTier::stats() {
+  return core_->run([&] {
+    TierStats stats;
+    Database& database = core_->database();
+    stats.images = kind_stats(
+        database, "SELECT count(*), coalesce(sum(bytes), 0) FROM images");
+    stats.bodies = kind_stats(
+        database,
+        "SELECT count(segment), coalesce(sum(bytes), 0) FROM records");
+    stats.objects = kind_stats(
+        database, "SELECT count(*), coalesce(sum(bytes), 0) FROM objects");
+    stats.scopes = database.number("SELECT count(*) FROM scopes");
+    stats.nodes = database.number("SELECT count(*) FROM nodes");
+    stats.records = database.number("SELECT count(*) FROM records");
+    stats.segments = database.number("SELECT count(*) FROM segments");
+    stats.live =
+        Bytes(database.number("SELECT coalesce(sum(live), 0) FROM segments"));
+    stats.dead = Bytes(database.number(
+        "SELECT coalesce(sum(extents - live - holes), 0) FROM segments"));
+    core_->scan_foreign();
+    const OpenTiers open = core_->open_tiers();
+    stats.foreign = open.foreign;
+    for (const ForeignFile& file : core_->foreign) {
+      stats.foreign += file.bytes;
+    }
+    stats.manifest = core_->manifest_bytes();
+    stats.used = core_->used(open);
+    stats.max_bytes = core_->options.max_bytes;
+    stats.written_total = core_->manifest().written_total();
+    stats.written_today = core_->manifest().written_today();
+    stats.daily_limit = core_->options.daily_bytes;
+    stats.leases = open.leases;
+    return stats;
+  });
+}
+
+} // namespace holdfast

@@ -1,0 +1,53 @@
+// Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
+//
+// Internal to DiskTier: a segment on its way into the folder. Made in an
+// access, with room for it; written outside of any; published in another,
+// within the transaction that names it. What was not committed goes with this.
+// Threads: one at a time.
+
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "holdfast/base/status.h"
+#include "holdfast/tier/disk_tier_core.h"
+#include "holdfast/tier/segment_writer.h"
+
+namespace holdfast {
+
+class UnfinishedSegment {
+ public:
+  /// `plan` lives at least until write() is done.
+  UnfinishedSegment(DiskTierCore& core, const SegmentPlan& plan)
+      : core_(core), plan_(plan) {}
+  ~UnfinishedSegment();
+  UnfinishedSegment(const UnfinishedSegment&) = delete;
+  UnfinishedSegment& operator=(const UnfinishedSegment&) = delete;
+
+  /// In an access, outside of a transaction: makes room and an empty file of
+  /// the final size. `rows`: nodes, records and objects that will be added.
+  /// Throws kOutOfBudget.
+  void begin(int64_t rows, Removed& removed);
+  Status write();
+  /// In an access, within a transaction: the row, and the file under its name.
+  SegmentId publish();
+  /// The transaction was committed.
+  void committed() {
+    begun_ = false;
+  }
+
+ private:
+  void require_device_room(Bytes needed) const;
+
+  DiskTierCore& core_;
+  const SegmentPlan& plan_;
+  SegmentIdentity identity_;
+  std::string path_;
+  std::unique_ptr<File> file_;
+  uint64_t checksum_ = 0;
+  bool begun_ = false;
+};
+
+} // namespace holdfast
