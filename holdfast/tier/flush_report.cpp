@@ -1,0 +1,27 @@
+// Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
+
+#include "holdfast/tier/flush_report.h"
+
+namespace holdfast {
+
+std::string FlushReport::text() const {
+  const auto count = [](int64_t number) { return std::to_string(number); };
+  std::string line = durable ? "durable: " : "not durable: ";
+  line += count(flushed) + " saved";
+  if (missing > 0) {
+    line += ", " + count(missing) + " evicted before they were saved";
+  }
+  if (pending > missing) {
+    line += ", " + count(pending - missing) + " not saved yet (" + count(late) +
+        " put since)";
+  }
+  if (dropped_now > 0) {
+    line += ", " + count(dropped_now) + " dropped";
+  }
+  if (failed_now > 0) {
+    line += ", " + count(failed_now) + " failed";
+  }
+  return line + ", " + count(elapsed_ms) + " ms";
+}
+
+} // namespace holdfast
