@@ -59,6 +59,11 @@ class ContinuationBooks {
   bool complete(ContinuationAttempt& attempt);
   void release(ContinuationAttempt& attempt);
 
+  /// Forgets all, and with it the claims.
+  void clear() {
+    keys_.clear();
+  }
+
   bool can_restore(const std::string& key) const;
   /// True where a removal has failed and none is pending.
   bool needs_cleanup(const std::string& key) const;

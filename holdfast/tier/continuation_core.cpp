@@ -45,6 +45,7 @@ void ContinuationCore::close() {
       ended_.wait(lock);
     }
   }
+  books_.clear();
   store_.coordinated_ = false;
 }
 

@@ -62,6 +62,7 @@ class RecordStore {
       uint64_t version,
       const RecordContent& content) = 0;
   /// True where what is on disk is what store() of the version would leave.
+  /// Versions are those of one coordinator: another one begins at 1.
   virtual bool is_durable(const RecordKey& key, uint64_t version) = 0;
   /// True where a longer record on disk can be restored at this one's length,
   /// in every group: recurrent snapshot, blocks of the window, precision floor;
