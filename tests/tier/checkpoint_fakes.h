@@ -35,8 +35,8 @@ class FakeCheckpoints : public CheckpointStore {
     }
     const std::lock_guard lock(mutex_);
     ++writes_;
-    if (write_failures > 0) {
-      --write_failures;
+    if (write_failures > 0 || failing.contains(key)) {
+      write_failures -= write_failures > 0 ? 1 : 0;
       return {ErrorCode::kIo, "[FakeCheckpoints] refused"};
     }
     kept_[key] = {version.attempt, version.version, checkpoint.generated.get()};
@@ -48,8 +48,8 @@ class FakeCheckpoints : public CheckpointStore {
     }
     const std::lock_guard lock(mutex_);
     ++removals_;
-    if (remove_failures > 0) {
-      --remove_failures;
+    if (remove_failures > 0 || failing.contains(key)) {
+      remove_failures -= remove_failures > 0 ? 1 : 0;
       return {ErrorCode::kIo, "[FakeCheckpoints] refused"};
     }
     kept_.erase(key);
@@ -86,6 +86,7 @@ class FakeCheckpoints : public CheckpointStore {
   std::function<void(const std::string&)> during_remove;
   std::atomic<int64_t> write_failures{0}; // of the calls to come
   std::atomic<int64_t> remove_failures{0};
+  std::set<std::string> failing; // keys of which every call fails
   std::set<std::string> elsewhere; // keys that other processes have
 
  private:
