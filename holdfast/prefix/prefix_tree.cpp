@@ -1,0 +1,305 @@
+// Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
+
+#include "holdfast/prefix/prefix_tree.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "holdfast/base/bits.h"
+#include "holdfast/base/check.h"
+#include "holdfast/prefix/tree_core.h"
+#include "holdfast/prefix/tree_room.h"
+
+namespace holdfast {
+
+namespace {
+
+constexpr int32_t kMostPriority = 8;
+
+/// The lock of a tree; what is let go under it is freed after it.
+class Locked {
+ public:
+  explicit Locked(TreeCore& core) : core_(core), lock_(core.mutex) {}
+  Locked(const Locked&) = delete;
+  Locked& operator=(const Locked&) = delete;
+  ~Locked() {
+    freed_.swap(core_.dropped);
+  }
+
+ private:
+  TreeCore& core_;
+  std::vector<BlockRef> freed_; // outlives the lock
+  std::lock_guard<std::mutex> lock_;
+};
+
+void require_images(
+    const ScopeEntry& scope,
+    const PathBlocks& blocks,
+    std::span<const GivenImage> images) {
+  for (const GivenImage& given : images) {
+    const auto group = static_cast<size_t>(given.slot.group);
+    const bool fits = given.slot.group >= 0 && group < scope.rules.size() &&
+        given.slot.phase >= 0 &&
+        given.slot.phase < scope.rules[group].phases() &&
+        given.block >= BlockIndex(0) && given.block.get() < blocks.count() &&
+        given.image && given.image.sealed();
+    expect(
+        fits,
+        "[prefix.insert] expected sealed images of the scope's layer groups "
+        "and phases within the path, got others");
+  }
+}
+
+void require_rules(
+    const ScopeEntry& scope,
+    const std::vector<GroupRule>& rules,
+    const char* text) {
+  const auto same = [](const GroupRule& a, const GroupRule& b) {
+    return a.window == b.window && a.sinks == b.sinks && a.starts == b.starts;
+  };
+  expect(std::ranges::equal(scope.rules, rules, same), text);
+}
+
+std::vector<GivenImage> images_of(const CapturedRow& row) {
+  std::vector<GivenImage> images;
+  for (size_t group = 0; group < row.blocks.size(); ++group) {
+    const ImageSlot slot{
+        static_cast<int32_t>(group),
+        static_cast<int32_t>(row.chain.phase(static_cast<int64_t>(group)))};
+    for (size_t block = 0; block < row.blocks[group].size(); ++block) {
+      if (row.blocks[group][block]) {
+        images.push_back(
+            {BlockIndex(static_cast<int64_t>(block)),
+             slot,
+             row.blocks[group][block]});
+      }
+    }
+  }
+  return images;
+}
+
+} // namespace
+
+NodeLease::NodeLease(std::shared_ptr<TreeCore> tree, NodeHandle node)
+    : tree_(std::move(tree)), node_(node) {}
+
+NodeLease::NodeLease(NodeLease&& other) noexcept
+    : tree_(std::move(other.tree_)), node_(other.node_) {}
+
+NodeLease& NodeLease::operator=(NodeLease other) noexcept {
+  std::swap(tree_, other.tree_);
+  std::swap(node_, other.node_);
+  return *this;
+}
+
+NodeLease::~NodeLease() {
+  if (!tree_) {
+    return;
+  }
+  const Locked locked(*tree_);
+  if (Node* node = tree_->resolve(node_)) { // leased nodes stay
+    TreeCore::add_to_path(node, &Node::leases, -1);
+    tree_->prune(node, EvictedBy::kNobody);
+  }
+}
+
+PrefixTree::PrefixTree(TreeOptions options)
+    : core_(std::make_shared<TreeCore>(std::move(options))) {}
+
+ScopeHandle PrefixTree::open(
+    const Scope& scope,
+    const std::vector<GroupRule>& rules) {
+  const Needs needs(rules);
+  (void)Chain(rules, kBlockTokens); // refuses what no chain has
+  const Locked locked(*core_);
+  const ScopeHandle handle = core_->add_scope(scope);
+  ScopeEntry& entry = core_->scope(handle);
+  if (entry.needs) {
+    require_rules(
+        entry,
+        rules,
+        "[prefix.open] expected the rules that the scope was opened with, got "
+        "others");
+    return handle;
+  }
+  entry.rules = rules;
+  entry.needs = needs;
+  return handle;
+}
+
+Result<ScopeHandle> PrefixTree::open_stored(std::string_view scope_text) {
+  Result<Scope> scope = Scope::parse(scope_text);
+  if (!scope.ok()) {
+    return scope.status();
+  }
+  const Locked locked(*core_);
+  return core_->add_scope(scope.value());
+}
+
+Inserted PrefixTree::insert(
+    ScopeHandle scope,
+    const Path& path,
+    std::span<const GivenImage> images,
+    const InsertOptions& options) {
+  require_path(path, "[prefix.insert]");
+  expect(
+      std::abs(options.priority) <= kMostPriority,
+      "[prefix.insert] expected a priority from -8 to 8, got another");
+  const PathBlocks blocks(path);
+  std::vector<GivenImage> ordered(images.begin(), images.end());
+  std::ranges::stable_sort(ordered, {}, &GivenImage::block);
+  const Locked locked(*core_);
+  ScopeEntry& entry = core_->scope(scope);
+  require_images(entry, blocks, ordered);
+  return core_->insert(
+      {.scope = entry, .blocks = blocks, .images = ordered, .options = options});
+}
+
+Inserted PrefixTree::insert(
+    ScopeHandle scope,
+    const Path& path,
+    const CapturedRow& row,
+    const InsertOptions& options) {
+  expect(
+      row.chain.committed() == path.length(),
+      "[prefix.insert] expected a token a committed position, got another "
+      "number");
+  expect(
+      std::ranges::equal(row.chain.spans(), spans_of(path)),
+      "[prefix.insert] expected the row's bidirectional spans among the "
+      "path's marks, got others");
+  {
+    const Locked locked(*core_);
+    require_rules(
+        core_->scope(scope),
+        row.rules,
+        "[prefix.insert] expected a row of the scope's rules, got one of "
+        "others");
+  }
+  return insert(scope, path, images_of(row), options);
+}
+
+Usable PrefixTree::usable(ScopeHandle scope, const Path& prompt) {
+  require_path(prompt, "[prefix.usable]");
+  const PathBlocks blocks(prompt);
+  const Locked locked(*core_);
+  core_->expire();
+  Usable found = core_->look_up(core_->scope(scope), blocks);
+  core_->count_use(found);
+  if (Node* node = core_->resolve(TreeCore::leaf_of(found))) {
+    TreeCore::add_to_path(node, &Node::leases, 1);
+    found.lease = NodeLease(core_, TreeCore::handle(*node));
+  }
+  return found;
+}
+
+Why PrefixTree::why(ScopeHandle scope, const Path& prompt) const {
+  require_path(prompt, "[prefix.why]");
+  const PathBlocks blocks(prompt);
+  const Locked locked(*core_);
+  return core_->look_up(core_->scope(scope), blocks).why;
+}
+
+Result<bool> PrefixTree::add_stored(ScopeHandle scope, const StoredNode& node) {
+  const Locked locked(*core_);
+  return core_->add_stored(core_->scope(scope), node);
+}
+
+WriteBatch PrefixTree::begin_write(std::span<const FreshImages> images) {
+  const Locked locked(*core_);
+  return core_->begin_write(images);
+}
+
+void PrefixTree::stored(const WriteBatch& batch, const Stored& stored) {
+  const Locked locked(*core_);
+  core_->stored(batch, stored);
+}
+
+std::vector<FreshImages> PrefixTree::not_stored(const WriteBatch& batch) {
+  const Locked locked(*core_);
+  return core_->not_stored(batch);
+}
+
+void PrefixTree::removed(std::span<const NodeId> nodes) {
+  const Locked locked(*core_);
+  for (const NodeId id : nodes) {
+    core_->remove_stored(id);
+  }
+}
+
+void PrefixTree::unreadable(const UsableImage& image) {
+  const Locked locked(*core_);
+  Node* node = core_->resolve(image.node);
+  Image* of = node ? node->find(image.slot) : nullptr;
+  if (of && of->on_disk() && of->disk == image.disk) {
+    core_->set_unreadable(*node, *of);
+    core_->prune(node, EvictedBy::kDisk);
+  }
+}
+
+bool PrefixTree::pin(NodeHandle handle) {
+  const Locked locked(*core_);
+  Node* node = core_->resolve(handle);
+  TreeCore::add_to_path(node, &Node::pins, 1);
+  return node != nullptr;
+}
+
+bool PrefixTree::unpin(NodeHandle handle) {
+  const Locked locked(*core_);
+  Node* node = core_->resolve(handle);
+  if (node) {
+    expect(
+        node->pins > TreeCore::pins_below(*node),
+        "[prefix.unpin] expected a node that is pinned, got one that is not");
+    TreeCore::add_to_path(node, &Node::pins, -1);
+  }
+  return node != nullptr;
+}
+
+NodeLease PrefixTree::lease(NodeHandle handle) {
+  const Locked locked(*core_);
+  Node* node = core_->resolve(handle);
+  if (!node) {
+    return {};
+  }
+  TreeCore::add_to_path(node, &Node::leases, 1);
+  return {core_, handle};
+}
+
+int64_t PrefixTree::forget(ScopeHandle scope, const Path& path) {
+  require_path(path, "[prefix.forget]");
+  const PathBlocks blocks(path);
+  const Locked locked(*core_);
+  return core_->forget(core_->scope(scope), blocks);
+}
+
+Bytes PrefixTree::reclaim(Bytes wanted) {
+  const Locked locked(*core_);
+  return core_->reclaim(wanted, EvictedBy::kReclaim);
+}
+
+void PrefixTree::set_budget(Bytes budget) {
+  expect(
+      budget >= Bytes(0),
+      "[prefix.set_budget] expected a budget >= 0, got a negative one");
+  const Locked locked(*core_);
+  core_->options.budget = budget;
+  TreeRoom(*core_, EvictedBy::kRamBudget).shrink_to(budget);
+}
+
+Bytes PrefixTree::bytes() const {
+  const Locked locked(*core_);
+  return core_->bytes();
+}
+
+TreeStats PrefixTree::stats() const {
+  const Locked locked(*core_);
+  return core_->stats;
+}
+
+void PrefixTree::check() const {
+  const Locked locked(*core_);
+  core_->check();
+}
+
+} // namespace holdfast

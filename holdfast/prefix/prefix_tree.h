@@ -1,0 +1,196 @@
+// Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
+//
+// The index over all known state, in RAM and on disk: which leading tokens of a
+// prompt have state somewhere, and what of it a row can go on from with the
+// bits of a cold run (docs/prefix.md).
+//
+// Invariants: tokens and marks are compared, keys decide nothing; bytes() stays
+// within the budget; what others hold, or lease, is not let go; a parent goes
+// after its children. Threads: any; a lock within, never held over a disk or a
+// graph. What is returned stays valid when its entry goes.
+
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "holdfast/base/key_hash.h"
+#include "holdfast/env/clock.h"
+#include "holdfast/plan/chains.h"
+#include "holdfast/prefix/path.h"
+#include "holdfast/prefix/scope.h"
+#include "holdfast/prefix/tree_stats.h"
+#include "holdfast/prefix/why.h"
+#include "holdfast/tier/batch.h"
+#include "holdfast/tier/stored.h"
+
+namespace holdfast {
+
+class TreeCore;
+
+/// A scope that a tree knows.
+using ScopeHandle = Strong<struct ScopeHandleTag>;
+
+/// A node of a tree; names nothing once the node is gone.
+struct NodeHandle {
+  uint32_t index = 0;
+  uint32_t generation = 0; // 0: none
+  bool operator==(const NodeHandle&) const = default;
+};
+
+/// Names a node by its parent's key, its tokens and its marks.
+using NodeKeyHash = std::function<
+    Key128(const Key128&, std::span<const int32_t>, std::string_view)>;
+
+struct TreeOptions {
+  Bytes budget{int64_t{1} << 30}; // of blocks referred to and of the index
+  std::shared_ptr<Clock> clock = system_clock();
+  NodeKeyHash key_hash = chained_key;
+  int64_t evicted_memory = 16384; // keys whose eviction can be explained
+};
+
+/// One image of a path to put in.
+struct GivenImage {
+  BlockIndex block;
+  ImageSlot slot;
+  BlockRef image; // sealed; holds all positions that the path has there
+};
+
+struct InsertOptions {
+  int32_t priority = 0; // one more counts as half the bytes; -8 to 8
+  /// Since its last use; then it leaves RAM. None: for ever.
+  std::optional<Clock::Duration> time_to_live = {};
+};
+
+/// Images of a node that the disk does not have and nobody writes.
+struct FreshImages {
+  NodeHandle node;
+  std::vector<ImageSlot> slots;
+};
+
+struct Inserted {
+  Position kept; // leading positions that found room; more are not in RAM
+  NodeHandle leaf; // holds the last of them
+  std::vector<FreshImages> fresh; // parents before children
+};
+
+/// Nodes to store, and who they are.
+struct WriteBatch {
+  std::vector<NodeToStore> nodes; // ImageToStore::planes is left to the caller
+  std::vector<NodeHandle> handles; // [node]
+};
+
+/// Keeps a node and the path to it as they are while it lives.
+class NodeLease {
+ public:
+  NodeLease() = default;
+  NodeLease(std::shared_ptr<TreeCore> tree, NodeHandle node);
+  NodeLease(NodeLease&& other) noexcept;
+  NodeLease& operator=(NodeLease other) noexcept;
+  ~NodeLease();
+  explicit operator bool() const {
+    return tree_ != nullptr;
+  }
+
+ private:
+  std::shared_ptr<TreeCore> tree_;
+  NodeHandle node_;
+};
+
+/// One image of a usable prefix. In RAM it is `ram`, else it is on `disk`.
+struct UsableImage {
+  BlockIndex block;
+  ImageSlot slot;
+  NodeHandle node;
+  NodeId stored; // 0: not on disk
+  BlockRef ram;
+  std::optional<Extent> disk;
+};
+
+struct Usable {
+  Position length;
+  /// What Chain::restored and assemble take: [group], the blocks in order.
+  ChainFacts facts;
+  std::vector<std::vector<UsableImage>> images;
+  NodeLease lease; // of the last block, where length > 0
+  Why why;
+};
+
+class PrefixTree {
+ public:
+  explicit PrefixTree(TreeOptions options = {});
+
+  /// The scope, added where it is new. rules: [group] of its states. Throws
+  /// kInvalidArgument where the scope is known with others.
+  ScopeHandle open(const Scope& scope, const std::vector<GroupRule>& rules);
+  /// A scope that a disk tier names; nothing is usable in it before open().
+  Result<ScopeHandle> open_stored(std::string_view scope_text);
+
+  /// Puts a path in: what is known is shared, an image that is there already is
+  /// not taken again, a tail that the path extends is let go. Leading blocks
+  /// are kept as far as there is room. Throws kInvalidArgument for images that
+  /// no row of that path has.
+  Inserted insert(
+      ScopeHandle scope,
+      const Path& path,
+      std::span<const GivenImage> images,
+      const InsertOptions& options = {});
+  /// The same with all that a row holds. Throws kInvalidArgument where the row
+  /// has another length, other spans or other rules.
+  Inserted insert(
+      ScopeHandle scope,
+      const Path& path,
+      const CapturedRow& row,
+      const InsertOptions& options = {});
+
+  /// The longest prefix of the prompt, of at most all tokens but one, from
+  /// which a row goes on with the bits of a cold run; counted as used.
+  Usable usable(ScopeHandle scope, const Path& prompt);
+  /// What usable() would say; counts nothing.
+  Why why(ScopeHandle scope, const Path& prompt) const;
+
+  // What the disk has.
+
+  /// A node that the disk tier has; its parent comes before it. False where the
+  /// index has no room for it or its parent.
+  Result<bool> add_stored(ScopeHandle scope, const StoredNode& node);
+  /// What to store for these images; they stay in RAM until one of the next two
+  /// is called with the batch. Parents that the disk lacks are in it as well.
+  WriteBatch begin_write(std::span<const FreshImages> images);
+  void stored(const WriteBatch& batch, const Stored& stored);
+  /// It failed or was dropped; returns what may be tried again.
+  std::vector<FreshImages> not_stored(const WriteBatch& batch);
+  /// Nodes that the disk has no more.
+  void removed(std::span<const NodeId> nodes);
+  /// The disk gave the image back wrongly or not at all.
+  void unreadable(const UsableImage& image);
+
+  // Retention.
+
+  /// Pins count: while one is left, what only RAM has of the node and the path
+  /// to it stays there. False where the node is gone.
+  bool pin(NodeHandle node);
+  bool unpin(NodeHandle node);
+  NodeLease lease(NodeHandle node);
+  /// Lets go of what RAM has of a path and no other branch shares, from its end
+  /// on; how many images. What is pinned, leased or held elsewhere stays.
+  int64_t forget(ScopeHandle scope, const Path& path);
+  /// Lets go of at least so many bytes where it can; those freed.
+  Bytes reclaim(Bytes wanted);
+  /// Binds at once, as far as others let go.
+  void set_budget(Bytes budget);
+  Bytes bytes() const;
+  TreeStats stats() const;
+  /// Throws kInternal where a sum or a link is wrong. For tests; O(nodes).
+  void check() const;
+
+ private:
+  std::shared_ptr<TreeCore> core_;
+};
+
+} // namespace holdfast

@@ -1,0 +1,203 @@
+// Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
+//
+// TreeCore: what the disk tier has, gets and loses.
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "holdfast/base/check.h"
+#include "holdfast/prefix/tree_core.h"
+#include "holdfast/prefix/tree_room.h"
+
+namespace holdfast {
+
+namespace {
+
+bool fits_after(const Node& parent, const StoredNode& stored) {
+  return (parent.full() || !parent.parent) && !stored.tokens.empty() &&
+      std::ssize(stored.tokens) <= kBlockTokens &&
+      are_block_marks(stored.marks, std::ssize(stored.tokens));
+}
+
+} // namespace
+
+Result<bool> TreeCore::add_stored(ScopeEntry& scope, const StoredNode& stored) {
+  Node* parent = scope.root;
+  if (stored.parent != NodeId(0)) {
+    const auto found = by_id_.find(stored.parent);
+    if (found == by_id_.end()) {
+      return false;
+    }
+    parent = found->second;
+  }
+  if (parent->scope != &scope || !fits_after(*parent, stored)) {
+    return Status(
+        ErrorCode::kCorrupt,
+        "[prefix] expected a stored node that goes on after its parent, got "
+        "another");
+  }
+  const BlockText text{stored.tokens, stored.marks};
+  if (!parent->children.find(text) &&
+      !TreeRoom(*this, EvictedBy::kRamBudget)
+           .make(new_node_bytes(text), *parent)) {
+    return false;
+  }
+  Node* node = parent->children.find(text);
+  node = node ? node : &add_node(*parent, text);
+  set_stored(*node, stored.id);
+  for (const StoredImage& image : stored.images) {
+    set_disk(*node, node->at(image.slot), image.extent);
+  }
+  supersede_on_disk(*node);
+  const bool kept = node->any_image() || !node->children.empty();
+  return kept || stored.images.empty();
+}
+
+void TreeCore::set_stored(Node& node, NodeId id) {
+  if (node.stored != NodeId(0) && node.stored != id) {
+    by_id_.erase(node.stored);
+  }
+  node.stored = id;
+  by_id_[id] = &node;
+  recount(node);
+}
+
+WriteBatch TreeCore::begin_write(std::span<const FreshImages> images) {
+  WriteBatch batch;
+  std::unordered_map<const Node*, int64_t> places;
+  for (const FreshImages& fresh : images) {
+    Node* node = resolve(fresh.node);
+    if (!node) {
+      continue; // evicted meanwhile
+    }
+    const int64_t place = add_to_batch(batch, places, *node);
+    auto& to_store = batch.nodes[static_cast<size_t>(place)].images;
+    for (const ImageSlot slot : fresh.slots) {
+      Image* image = node->find(slot);
+      if (image && image->ram && !image->on_disk() && !image->writing) {
+        image->writing = true;
+        ++node->writing;
+        to_store.push_back(
+            {.slot = slot, .block = image->ram->block, .planes = {}});
+      }
+    }
+  }
+  return batch;
+}
+
+int64_t TreeCore::add_to_batch(
+    WriteBatch& batch,
+    std::unordered_map<const Node*, int64_t>& places,
+    Node& node) {
+  std::vector<Node*> missing;
+  Node* at = &node;
+  while (at->parent && !places.contains(at) &&
+         (at == &node || at->stored == NodeId(0))) {
+    missing.push_back(at);
+    at = at->parent;
+  }
+  for (auto next = missing.rbegin(); next != missing.rend(); ++next) {
+    Node& each = **next;
+    NodeToStore& added = batch.nodes.emplace_back();
+    const auto parent = places.find(each.parent);
+    added.parent_in_batch = parent == places.end() ? -1 : parent->second;
+    added.parent = each.parent->stored;
+    added.key = each.key;
+    added.tokens = each.tokens;
+    added.marks = each.marks;
+    for (const Node* tail : each.parent->children.prefixes(each.text())) {
+      if (tail->stored != NodeId(0) && tail->pins == 0) {
+        added.supersedes.push_back(tail->stored);
+      }
+    }
+    places[&each] = std::ssize(batch.nodes) - 1;
+    ++each.writing; // the batch names it
+    batch.handles.push_back(handle(each));
+  }
+  return places.at(&node);
+}
+
+void TreeCore::end_write(Node& node, const NodeToStore& written) {
+  --node.writing;
+  for (const ImageToStore& image : written.images) {
+    if (Image* of = node.find(image.slot); of && of->writing) {
+      of->writing = false;
+      --node.writing;
+    }
+  }
+}
+
+void TreeCore::stored(const WriteBatch& batch, const Stored& stored) {
+  expect(
+      stored.nodes.size() == batch.nodes.size() &&
+          stored.images.size() == batch.nodes.size(),
+      "[prefix] expected what was stored of this batch, got another number of "
+      "nodes");
+  for (size_t i = 0; i < batch.nodes.size(); ++i) {
+    Node* node = resolve(batch.handles[i]);
+    ensure(node, "[prefix] expected a node that is written to stay, got none");
+    end_write(*node, batch.nodes[i]);
+    set_stored(*node, stored.nodes[i]);
+    const auto& images = batch.nodes[i].images;
+    for (size_t j = 0; j < images.size(); ++j) {
+      set_disk(*node, node->at(images[j].slot), stored.images[i].at(j));
+    }
+  }
+  for (const NodeId id : stored.removed.nodes) {
+    remove_stored(id);
+  }
+  // Children first, so that none is left behind without its parent.
+  for (size_t i = batch.nodes.size(); i-- > 0;) {
+    if (Node* node = resolve(batch.handles[i])) {
+      supersede_on_disk(*node);
+      prune(node, EvictedBy::kDisk);
+    }
+  }
+}
+
+std::vector<FreshImages> TreeCore::not_stored(const WriteBatch& batch) {
+  std::vector<FreshImages> again;
+  for (size_t i = 0; i < batch.nodes.size(); ++i) {
+    Node* node = resolve(batch.handles[i]);
+    ensure(node, "[prefix] expected a node that is written to stay, got none");
+    end_write(*node, batch.nodes[i]);
+    FreshImages fresh{.node = batch.handles[i], .slots = {}};
+    for (const ImageToStore& image : batch.nodes[i].images) {
+      const Image* of = node->find(image.slot);
+      if (of && of->ram && !of->on_disk()) {
+        fresh.slots.push_back(image.slot);
+      }
+    }
+    if (!fresh.slots.empty()) {
+      again.push_back(std::move(fresh));
+    }
+  }
+  for (size_t i = batch.nodes.size(); i-- > 0;) {
+    if (Node* node = resolve(batch.handles[i])) {
+      prune(node, EvictedBy::kNobody);
+    }
+  }
+  return again;
+}
+
+void TreeCore::remove_stored(NodeId id) {
+  const auto found = by_id_.find(id);
+  if (found == by_id_.end()) {
+    return;
+  }
+  Node& node = *found->second;
+  by_id_.erase(found);
+  node.stored = NodeId(0);
+  for (Image& image : node.images) {
+    if (image.on_disk()) {
+      set_disk(node, image, {});
+      if (!image.ram) {
+        node.evicted = now_evicted(EvictedBy::kDisk);
+      }
+    }
+  }
+  recount(node);
+  prune(&node, EvictedBy::kDisk);
+}
+
+} // namespace holdfast

@@ -1,0 +1,184 @@
+// Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
+//
+// TreeCore: paths that are put in.
+
+#include <algorithm>
+
+#include "holdfast/prefix/tree_core.h"
+#include "holdfast/prefix/tree_room.h"
+
+namespace holdfast {
+
+namespace {
+
+/// The images of one block.
+std::span<const GivenImage>
+images_of(std::span<const GivenImage> images, int64_t block) {
+  const auto range = std::ranges::equal_range(
+      images, BlockIndex(block), {}, &GivenImage::block);
+  return {range.begin(), range.end()};
+}
+
+} // namespace
+
+bool TreeCore::takes(
+    const Node& parent,
+    const BlockText& text,
+    ImageSlot slot) {
+  const Node* node = parent.children.find(text);
+  const Image* there = node ? node->find(slot) : nullptr;
+  if (there && (there->ram || there->available())) {
+    return !there->ram;
+  }
+  // Only a tail can be extended.
+  return text.size() == kBlockTokens ||
+      parent.children.longest(text, slot).run < text.size();
+}
+
+Bytes TreeCore::wanted_bytes(
+    const Node& parent,
+    const BlockText& text,
+    std::span<const GivenImage> given) const {
+  Bytes sum;
+  bool any = text.size() == kBlockTokens;
+  for (const GivenImage& image : given) {
+    if (takes(parent, text, image.slot)) {
+      sum += bytes_of(image.image);
+      any = true;
+    }
+  }
+  const bool added = any && !parent.children.find(text);
+  return sum + (added ? new_node_bytes(text) : Bytes(0));
+}
+
+bool TreeCore::make_room(
+    Node& parent,
+    const BlockText& text,
+    std::span<const GivenImage> given) {
+  // What goes may be what covered an image, so that it is wanted now.
+  Bytes more = wanted_bytes(parent, text, given);
+  while (bytes() + more > budget()) {
+    Node* node = parent.children.find(text);
+    TreeRoom room(*this, EvictedBy::kRamBudget);
+    if (!room.make(more, node ? *node : parent)) {
+      return false;
+    }
+    more = wanted_bytes(parent, text, given);
+  }
+  return true;
+}
+
+Node* TreeCore::put_block(
+    Node& parent,
+    const BlockText& text,
+    std::span<const GivenImage> given,
+    Inserted& result) {
+  std::vector<const GivenImage*> taken;
+  for (const GivenImage& image : given) {
+    if (takes(parent, text, image.slot)) {
+      taken.push_back(&image);
+    }
+  }
+  Node* node = parent.children.find(text);
+  if (!node && taken.empty() && text.size() < kBlockTokens) {
+    const Children::Match known = parent.children.longest(text);
+    return known.run == text.size() ? known.node : nullptr;
+  }
+  ++parent.leases; // though the tail that it held may go
+  for (const GivenImage* image : taken) {
+    supersede_in_ram(parent, text, image->slot);
+  }
+  node = node ? node : &add_node(parent, text);
+  node->used = tick;
+  FreshImages fresh{.node = handle(*node), .slots = {}};
+  for (const GivenImage* image : taken) {
+    attach(*node, image->slot, image->image);
+    const Image& there = *node->find(image->slot);
+    if (!there.on_disk() && !there.writing) {
+      fresh.slots.push_back(image->slot);
+    }
+  }
+  --parent.leases;
+  if (!fresh.slots.empty()) {
+    result.fresh.push_back(std::move(fresh));
+  }
+  return node;
+}
+
+void TreeCore::supersede_in_ram(
+    Node& parent,
+    const BlockText& text,
+    ImageSlot slot) {
+  for (Node* tail : parent.children.prefixes(text)) {
+    Image* image = tail->find(slot);
+    if (image && image->ram && tail->pins == 0 && tail->leases == 0) {
+      detach(*tail, *image);
+      end_superseded(*tail);
+    }
+  }
+}
+
+void TreeCore::supersede_on_disk(Node& node) {
+  for (Node* tail : node.parent->children.prefixes(node.text())) {
+    if (tail->pins > 0 || tail->leases > 0) {
+      continue;
+    }
+    for (Image& image : tail->images) {
+      const Image* better = node.find(image.slot);
+      if (image.on_disk() && better && better->on_disk()) {
+        set_disk(*tail, image, {});
+      }
+    }
+    end_superseded(*tail);
+  }
+}
+
+void TreeCore::end_superseded(Node& tail) {
+  if (!tail.any_image()) {
+    tail.evicted = {}; // nothing was lost
+  }
+  prune(&tail, EvictedBy::kNobody);
+}
+
+Inserted TreeCore::insert(const NewPath& path) {
+  expire();
+  ++tick;
+  ++stats.inserts;
+  Inserted result;
+  Node* node = path.scope.root;
+  for (int64_t block = 0; block < path.blocks.count(); ++block) {
+    const BlockText text = path.blocks[block];
+    const auto given = images_of(path.images, block);
+    if (!make_room(*node, text, given)) {
+      ++stats.cut_inserts;
+      break;
+    }
+    Node* put = put_block(*node, text, given, result);
+    if (!put) { // a tail without images
+      break;
+    }
+    node = put;
+    result.kept = std::min(
+        path.blocks.length(), Position((block + 1) * kBlockTokens));
+  }
+  use_chat(*node, path.options);
+  result.leaf = handle(*node);
+  prune(node, EvictedBy::kNobody); // places that hold nothing after all
+  if (bytes() > budget()) { // what the index itself grew by
+    TreeRoom(*this, EvictedBy::kRamBudget).shrink_to(budget());
+  }
+  if (!resolve(result.leaf)) {
+    result.leaf = {};
+  }
+  return result;
+}
+
+void TreeCore::use_chat(Node& node, const InsertOptions& given) {
+  if (Chat* chat = node.chat) {
+    chat->priority = given.priority;
+    chat->time_to_live = given.time_to_live.value_or(Clock::Duration::max());
+  }
+  touch(node);
+}
+
+} // namespace holdfast

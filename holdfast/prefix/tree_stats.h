@@ -1,0 +1,34 @@
+// Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
+//
+// What a prefix index counts. Values; any thread.
+
+#pragma once
+
+#include <cstdint>
+
+#include "holdfast/base/strong.h"
+
+namespace holdfast {
+
+struct TreeStats {
+  // As of now.
+  int64_t nodes = 0; // roots not counted
+  int64_t chats = 0;
+  int64_t ram_images = 0;
+  int64_t disk_images = 0;
+  Bytes image_bytes; // blocks referred to, each once
+  Bytes index_bytes; // the index itself
+  // Since the start.
+  int64_t lookups = 0;
+  int64_t hits = 0; // of at least one token
+  int64_t tokens_asked = 0;
+  int64_t tokens_from_ram = 0;
+  int64_t tokens_from_disk = 0;
+  int64_t inserts = 0;
+  int64_t cut_inserts = 0; // for want of room
+  int64_t dropped_images = 0; // from RAM, with a copy on disk
+  int64_t lost_images = 0; // from RAM, the only copy
+  int64_t expired_images = 0; // of both
+};
+
+} // namespace holdfast
