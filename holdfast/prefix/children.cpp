@@ -134,14 +134,4 @@ void Children::refresh(Node* child) {
   }
 }
 
-Bytes Children::bytes() const {
-  size_t pointers = ordered_.capacity();
-  if (by_slot_) {
-    for (const auto& [slot, order] : *by_slot_) {
-      pointers += order.capacity() + 10; // and the map's node
-    }
-  }
-  return Bytes(static_cast<int64_t>(pointers * sizeof(Node*)));
-}
-
 } // namespace holdfast

@@ -51,7 +51,6 @@ class Children {
   void remove(Node* child);
   /// Says that the child's images changed.
   void refresh(Node* child);
-  Bytes bytes() const;
 
  private:
   using Order = std::vector<Node*>;

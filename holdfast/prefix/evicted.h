@@ -9,8 +9,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <map>
 #include <optional>
+#include <unordered_map>
 
 #include "holdfast/base/key_hash.h"
 
@@ -56,7 +56,7 @@ class EvictedKeys {
  private:
   size_t most_;
   std::deque<Key128> order_; // with keys that were removed, at most `most_`
-  std::map<Key128, Evicted> known_;
+  std::unordered_map<Key128, Evicted> known_;
 };
 
 } // namespace holdfast

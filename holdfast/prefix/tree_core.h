@@ -71,7 +71,8 @@ class TreeCore {
   static int32_t pins_below(const Node& node);
   /// The node of the last block of a usable prefix.
   static NodeHandle leaf_of(const Usable& found);
-  static Bytes new_node_bytes(const BlockText& text);
+  /// What a node of that text with so many images counts in the index.
+  static Bytes record_bytes(const BlockText& text, size_t images);
   Bytes bytes() const {
     return stats.image_bytes + stats.index_bytes;
   }

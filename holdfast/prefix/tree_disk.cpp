@@ -37,12 +37,16 @@ Result<bool> TreeCore::add_stored(ScopeEntry& scope, const StoredNode& stored) {
         "another");
   }
   const BlockText text{stored.tokens, stored.marks};
-  if (!parent->children.find(text) &&
-      !TreeRoom(*this, EvictedBy::kRamBudget)
-           .make(new_node_bytes(text), *parent)) {
+  Node* node = parent->children.find(text);
+  const Bytes more = node
+      ? record_bytes(text, stored.images.size() + node->images.size()) -
+          node->counted
+      : record_bytes(text, stored.images.size());
+  TreeRoom room(*this, EvictedBy::kRamBudget);
+  if (!room.make(more, node ? *node : *parent)) {
     return false;
   }
-  Node* node = parent->children.find(text);
+  node = parent->children.find(text);
   node = node ? node : &add_node(*parent, text);
   set_stored(*node, stored.id);
   for (const StoredImage& image : stored.images) {
@@ -70,17 +74,24 @@ WriteBatch TreeCore::begin_write(std::span<const FreshImages> images) {
     if (!node) {
       continue; // evicted meanwhile
     }
-    const int64_t place = add_to_batch(batch, places, *node);
-    auto& to_store = batch.nodes[static_cast<size_t>(place)].images;
+    std::vector<ImageToStore> to_store;
     for (const ImageSlot slot : fresh.slots) {
-      Image* image = node->find(slot);
+      const Image* image = node->find(slot);
       if (image && image->ram && !image->on_disk() && !image->writing) {
-        image->writing = true;
-        ++node->writing;
         to_store.push_back(
             {.slot = slot, .block = image->ram->block, .planes = {}});
       }
     }
+    if (to_store.empty()) {
+      continue; // others write them, or did
+    }
+    for (const ImageToStore& image : to_store) {
+      node->find(image.slot)->writing = true;
+      ++node->writing;
+    }
+    const auto place = static_cast<size_t>(add_to_batch(batch, places, *node));
+    auto& images = batch.nodes[place].images;
+    images.insert(images.end(), to_store.begin(), to_store.end());
   }
   return batch;
 }

@@ -39,16 +39,21 @@ Bytes TreeCore::wanted_bytes(
     const Node& parent,
     const BlockText& text,
     std::span<const GivenImage> given) const {
+  const Node* node = parent.children.find(text);
+  size_t images = node ? node->images.size() : 0;
   Bytes sum;
-  bool any = text.size() == kBlockTokens;
+  bool any = node || text.size() == kBlockTokens;
   for (const GivenImage& image : given) {
     if (takes(parent, text, image.slot)) {
       sum += bytes_of(image.image);
+      images += !node || !node->find(image.slot);
       any = true;
     }
   }
-  const bool added = any && !parent.children.find(text);
-  return sum + (added ? new_node_bytes(text) : Bytes(0));
+  if (any) {
+    sum += record_bytes(text, images) - (node ? node->counted : Bytes(0));
+  }
+  return sum;
 }
 
 bool TreeCore::make_room(
@@ -164,9 +169,6 @@ Inserted TreeCore::insert(const NewPath& path) {
   use_chat(*node, path.options);
   result.leaf = handle(*node);
   prune(node, EvictedBy::kNobody); // places that hold nothing after all
-  if (bytes() > budget()) { // what the index itself grew by
-    TreeRoom(*this, EvictedBy::kRamBudget).shrink_to(budget());
-  }
   if (!resolve(result.leaf)) {
     result.leaf = {};
   }

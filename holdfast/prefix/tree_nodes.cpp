@@ -12,21 +12,15 @@ namespace holdfast {
 
 namespace {
 
-/// What the allocator adds to one allocation.
+// What containers take beside their elements, at the most: vectors grow to
+// twice their size, an allocation has a head of 16 bytes.
 constexpr size_t kAllocation = 16;
-
-size_t heap_bytes(size_t bytes) {
-  return bytes == 0 ? 0 : bytes + kAllocation;
-}
-
-Bytes record_bytes(const Node& node) {
-  const size_t marks = node.marks.capacity() > 15 ? node.marks.capacity() : 0;
-  const size_t beside = heap_bytes(node.tokens.capacity() * sizeof(int32_t)) +
-      heap_bytes(marks) + heap_bytes(node.images.capacity() * sizeof(Image));
-  const size_t by_id = node.stored == NodeId(0) ? 0 : 4 * sizeof(void*);
-  return Bytes(static_cast<int64_t>(sizeof(Node) + beside + by_id)) +
-      node.children.bytes();
-}
+constexpr size_t kNode = sizeof(Node) + 2 * kAllocation +
+    2 * sizeof(void*) + // among the parent's children
+    6 * sizeof(void*); // by its id on disk
+constexpr size_t kImage = 2 * sizeof(Image) +
+    2 * sizeof(void*) + // among the parent's children with such an image
+    sizeof(RamBlock) + 6 * sizeof(void*); // its block, by address
 
 } // namespace
 
@@ -63,16 +57,15 @@ ScopeHandle TreeCore::add_scope(const Scope& scope) {
   return ScopeHandle(std::ssize(scopes));
 }
 
-Bytes TreeCore::new_node_bytes(const BlockText& text) {
-  // With its images and its place among the parent's children.
-  constexpr size_t kImages = 4;
+Bytes TreeCore::record_bytes(const BlockText& text, size_t images) {
+  const size_t marks =
+      text.marks.empty() ? 0 : text.marks.size() + kAllocation;
   return Bytes(static_cast<int64_t>(
-      sizeof(Node) + text.tokens.size_bytes() + text.marks.size() +
-      kImages * sizeof(Image) + 8 * sizeof(void*) + 4 * kAllocation));
+      kNode + text.tokens.size_bytes() + marks + images * kImage));
 }
 
 void TreeCore::recount(Node& node) {
-  const Bytes now = record_bytes(node);
+  const Bytes now = record_bytes(node.text(), node.images.size());
   stats.index_bytes += now - node.counted;
   node.counted = now;
 }
@@ -103,14 +96,12 @@ Node& TreeCore::add_node(Node& parent, const BlockText& text) {
   evicted.remove(node->key);
   ++stats.nodes;
   recount(*node);
-  recount(parent);
   return *node;
 }
 
 void TreeCore::free_node(Node& node) {
   Node& parent = *node.parent;
   parent.children.remove(&node);
-  recount(parent);
   add_to_path(&parent, &Node::pins, -node.pins);
   if (node.stored != NodeId(0)) {
     by_id_.erase(node.stored);

@@ -16,7 +16,8 @@ constexpr double kAttentionParity = 32768;
 constexpr int kMostBlocksBehind = 64;
 
 double dearer_at(Position end) {
-  return 1 + static_cast<double>(end.get()) / kAttentionParity;
+  const auto position = static_cast<double>(std::max(end, Position(0)).get());
+  return 1 + position / kAttentionParity;
 }
 
 /// The node has an image of every group of which `leaf` has one.
@@ -70,10 +71,13 @@ void TreeRoom::add(Node& leaf, int64_t rank) {
        &leaf});
 }
 
-void TreeRoom::rank_chats(Take what) {
+void TreeRoom::rank_chats(Take what, const Chat* own) {
   candidates_ = {};
-  int64_t rank = 0;
+  int64_t rank = 1; // of who asks
   for (Chat& chat : tree_.chats) {
+    if (&chat == own) {
+      continue;
+    }
     ++rank;
     if (what == Take::kAny || chat.backed > Bytes(0)) {
       for (Node* leaf : chat.leaves) {
@@ -102,14 +106,11 @@ void TreeRoom::take(Take what, Bytes until, double least, const Chat* own) {
   if (fits(until)) {
     return;
   }
-  rank_chats(what);
+  rank_chats(what, own);
   while (!fits(until) && !candidates_.empty()) {
     const Candidate top = candidates_.top();
     candidates_.pop();
     const Chat& chat = *top.leaf->chat;
-    if (&chat == own) {
-      continue;
-    }
     const double now =
         pressure_of(top.rank, chat.bytes, cost_of(*top.leaf), chat.priority);
     if (now < top.pressure) { // another leaf of the chat went meanwhile

@@ -40,7 +40,7 @@ class TreeRoom {
   /// Takes while a pressure is above `least`; nothing of `own`.
   void take(Take what, Bytes until, double least, const Chat* own);
   void take_one(const Candidate& from, Node& victim, Take what);
-  void rank_chats(Take what);
+  void rank_chats(Take what, const Chat* own);
   void add(Node& leaf, int64_t rank);
   static Node* victim(Node& leaf, Take what);
   bool fits(Bytes until) const {

@@ -9,39 +9,12 @@
 #include <vector>
 
 #include "tests/code_of.h"
-#include "tests/prefix/prefix_rig.h"
+#include "tests/prefix/known.h"
 
 namespace holdfast {
 namespace {
 
 using testing::HasSubstr;
-
-struct Known {
-  explicit Known(std::vector<GroupRule> rules, TreeOptions options = {})
-      : rig(std::move(rules)),
-        tree(std::move(options)),
-        scope(tree.open(PrefixRig::scope(), rig.rules)) {}
-  Inserted put(const Text& text, std::vector<int32_t> phases = {}) {
-    return tree.insert(scope, text.path(), rig.images(text, phases));
-  }
-  int64_t usable(const Text& prompt) {
-    const Usable found = tree.usable(scope, prompt.path());
-    EXPECT_TRUE(PrefixRig::own(found, prompt));
-    if (found.length > Position(0)) {
-      EXPECT_EQ(rig.row(found).chain.committed(), found.length);
-    }
-    tree.check();
-    return found.length.get();
-  }
-  PrefixRig rig;
-  PrefixTree tree;
-  ScopeHandle scope;
-};
-
-Text changed_at(Text text, int64_t position) {
-  text.tokens[static_cast<size_t>(position)] += 7;
-  return text;
-}
 
 TEST(PrefixTree, KnowsNothingAtFirst) {
   Known known(full_rules());
