@@ -77,8 +77,7 @@ Index& index() {
 /// Arg: blocks that match; the prompts are of chats nobody looked at lately.
 void lookup(benchmark::State& state) {
   Index& in = index();
-  const auto length =
-      static_cast<size_t>(state.range(0) * kBlockTokens + 1);
+  const auto length = static_cast<size_t>(state.range(0) * kBlockTokens + 1);
   std::vector<std::vector<int32_t>> prompts;
   for (int64_t i = 0; i < 256; ++i) {
     prompts.push_back(Index::prompt(i * 7 + 3));

@@ -98,8 +98,8 @@ std::vector<Node*> Children::prefixes(const BlockText& text) const {
     const BlockText before = (*std::prev(at))->text();
     const int64_t run = common_run(before, rest);
     // Marks beyond the run stay in `rest`: no prefix reaches them.
-    rest.tokens = rest.tokens.first(static_cast<size_t>(
-        run < rest.size() ? run : rest.size() - 1));
+    rest.tokens = rest.tokens.first(
+        static_cast<size_t>(run < rest.size() ? run : rest.size() - 1));
   }
   return result;
 }

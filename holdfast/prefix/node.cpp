@@ -34,8 +34,8 @@ bool Node::idle() const {
 bool Node::may_lose() const {
   return idle() && writing == 0 &&
       (pins == 0 || std::ranges::all_of(images, [](const Image& image) {
-         return !image.ram || image.on_disk();
-       }));
+           return !image.ram || image.on_disk();
+         }));
 }
 
 bool Node::may_drop() const {

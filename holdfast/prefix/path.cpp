@@ -155,8 +155,8 @@ int64_t common_run(const BlockText& a, const BlockText& b) {
   }
   if (a.marks != b.marks) [[unlikely]] {
     const size_t at = first_difference(a.marks, b.marks);
-    run = std::min({run, offset_of(entry(a.marks, at)),
-                    offset_of(entry(b.marks, at))});
+    run = std::min(
+        {run, offset_of(entry(a.marks, at)), offset_of(entry(b.marks, at))});
   }
   return run;
 }

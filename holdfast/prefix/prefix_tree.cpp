@@ -54,8 +54,9 @@ void require_rules(
     const ScopeEntry& scope,
     const std::vector<GroupRule>& rules,
     const char* text) {
+  // How much is kept to go back to decides nothing here.
   const auto same = [](const GroupRule& a, const GroupRule& b) {
-    return a.window == b.window && a.sinks == b.sinks && a.starts == b.starts;
+    return a.goes_on_under(b);
   };
   expect(std::ranges::equal(scope.rules, rules, same), text);
 }
@@ -106,9 +107,8 @@ NodeLease::~NodeLease() {
 PrefixTree::PrefixTree(TreeOptions options)
     : core_(std::make_shared<TreeCore>(std::move(options))) {}
 
-ScopeHandle PrefixTree::open(
-    const Scope& scope,
-    const std::vector<GroupRule>& rules) {
+ScopeHandle
+PrefixTree::open(const Scope& scope, const std::vector<GroupRule>& rules) {
   const Needs needs(rules);
   (void)Chain(rules, kBlockTokens); // refuses what no chain has
   const Locked locked(*core_);
@@ -152,7 +152,10 @@ Inserted PrefixTree::insert(
   ScopeEntry& entry = core_->scope(scope);
   require_images(entry, blocks, ordered);
   return core_->insert(
-      {.scope = entry, .blocks = blocks, .images = ordered, .options = options});
+      {.scope = entry,
+       .blocks = blocks,
+       .images = ordered,
+       .options = options});
 }
 
 Inserted PrefixTree::insert(

@@ -115,8 +115,7 @@ void TreeCore::check() {
           image_bytes == stats.image_bytes,
       "[prefix] expected the sums over all nodes, got others");
   ensure(
-      sums.chats.size() == chats.size() &&
-          std::ssize(chats) == stats.chats &&
+      sums.chats.size() == chats.size() && std::ssize(chats) == stats.chats &&
           std::ranges::is_sorted(
               chats, std::ranges::greater_equal(), &Chat::used),
       "[prefix] expected chats in the order of their use, got others");

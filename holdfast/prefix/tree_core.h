@@ -63,7 +63,7 @@ class TreeCore {
   static NodeHandle handle(const Node& node) {
     return {node.index, node.generation};
   }
-  static void add_to_path(Node* node, int32_t Node::* count, int32_t more) {
+  static void add_to_path(Node* node, int32_t Node::*count, int32_t more) {
     for (; node; node = node->parent) {
       node->*count += more;
     }
@@ -156,9 +156,9 @@ class TreeCore {
   Chat& add_chat(uint64_t used);
   void share_from(Node* node);
   void claim(Node& node);
-  /// Whether a path's image is taken: it is not here, and no longer node has it.
-  static bool
-  takes(const Node& parent, const BlockText& text, ImageSlot slot);
+  /// Whether a path's image is taken: it is not here, and no longer node has
+  /// it.
+  static bool takes(const Node& parent, const BlockText& text, ImageSlot slot);
   Bytes wanted_bytes(
       const Node& parent,
       const BlockText& text,

@@ -45,8 +45,7 @@ int64_t TreeCore::drop(Node& node, EvictedBy by) {
 Bytes TreeCore::reclaim(Bytes wanted, EvictedBy by) {
   const Bytes before = stats.image_bytes;
   const Bytes index = stats.index_bytes;
-  TreeRoom(*this, by).shrink_to(
-      std::max(Bytes(0), before + index - wanted));
+  TreeRoom(*this, by).shrink_to(std::max(Bytes(0), before + index - wanted));
   return before - stats.image_bytes;
 }
 

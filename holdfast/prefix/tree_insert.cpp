@@ -163,8 +163,8 @@ Inserted TreeCore::insert(const NewPath& path) {
       break;
     }
     node = put;
-    result.kept = std::min(
-        path.blocks.length(), Position((block + 1) * kBlockTokens));
+    result.kept =
+        std::min(path.blocks.length(), Position((block + 1) * kBlockTokens));
   }
   use_chat(*node, path.options);
   result.leaf = handle(*node);

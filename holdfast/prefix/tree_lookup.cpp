@@ -22,8 +22,7 @@ Matched TreeCore::match(ScopeEntry& scope, const PathBlocks& blocks) const {
   for (int64_t block = 0; block < blocks.count(); ++block) {
     const BlockText text = blocks[block];
     const Children& children = found.last()->children;
-    Node* next =
-        text.size() == kBlockTokens ? children.find(text) : nullptr;
+    Node* next = text.size() == kBlockTokens ? children.find(text) : nullptr;
     if (!next) {
       found.part = children.longest(text);
       break;
@@ -46,8 +45,8 @@ void TreeCore::explain_end(
   // Something was there that agreed further?
   for (int64_t size = text.size(); size > run && !evicted.empty(); --size) {
     const BlockText part = leading(text, size);
-    if (auto gone = evicted.find(options.key_hash(
-            found.last()->key, part.tokens, part.marks))) {
+    if (auto gone = evicted.find(
+            options.key_hash(found.last()->key, part.tokens, part.marks))) {
       why.end = Why::End::kEvicted;
       why.end_evicted = gone;
       return;
@@ -58,8 +57,8 @@ void TreeCore::explain_end(
     other = found.last()->children.ordered().front();
   }
   if (!other || other->text().size() == run) {
-    why.end = found.root->children.empty() ? Why::End::kNothing
-                                           : Why::End::kStops;
+    why.end =
+        found.root->children.empty() ? Why::End::kNothing : Why::End::kStops;
     return;
   }
   why.end = Why::End::kDiffers;

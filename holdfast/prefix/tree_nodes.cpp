@@ -26,8 +26,8 @@ constexpr size_t kImage = 2 * sizeof(Image) +
 
 TreeCore::TreeCore(TreeOptions given)
     : options(std::move(given)),
-      evicted(static_cast<size_t>(std::max<int64_t>(
-          0, options.evicted_memory))) {
+      evicted(
+          static_cast<size_t>(std::max<int64_t>(0, options.evicted_memory))) {
   expect(
       options.budget >= Bytes(0) && options.clock && options.key_hash,
       "[prefix] expected a budget >= 0, a clock and a key hash, got none");
@@ -58,8 +58,7 @@ ScopeHandle TreeCore::add_scope(const Scope& scope) {
 }
 
 Bytes TreeCore::record_bytes(const BlockText& text, size_t images) {
-  const size_t marks =
-      text.marks.empty() ? 0 : text.marks.size() + kAllocation;
+  const size_t marks = text.marks.empty() ? 0 : text.marks.size() + kAllocation;
   return Bytes(static_cast<int64_t>(
       kNode + text.tokens.size_bytes() + marks + images * kImage));
 }

@@ -25,8 +25,8 @@ bool has_groups_of(const Node& node, const Node& leaf) {
   return std::ranges::all_of(leaf.images, [&](const Image& wanted) {
     return !wanted.available() ||
         std::ranges::any_of(node.images, [&](const Image& image) {
-             return image.available() && image.slot.group == wanted.slot.group;
-           });
+          return image.available() && image.slot.group == wanted.slot.group;
+        });
   });
 }
 
@@ -35,7 +35,8 @@ bool has_groups_of(const Node& node, const Node& leaf) {
 double cost_of(const Node& leaf) {
   int blocks = 1;
   const Node* at = leaf.parent;
-  while (at->parent && blocks < kMostBlocksBehind && !has_groups_of(*at, leaf)) {
+  while (at->parent && blocks < kMostBlocksBehind &&
+         !has_groups_of(*at, leaf)) {
     at = at->parent;
     ++blocks;
   }
@@ -88,8 +89,7 @@ void TreeRoom::rank_chats(Take what, const Chat* own) {
 }
 
 void TreeRoom::take_one(const Candidate& from, Node& victim, Take what) {
-  Node* next =
-      &victim == from.leaf ? TreeCore::next_ram_leaf(victim) : nullptr;
+  Node* next = &victim == from.leaf ? TreeCore::next_ram_leaf(victim) : nullptr;
   if (what == Take::kBacked) {
     tree_.drop_backed(victim);
   } else {

@@ -91,10 +91,8 @@ UsableSearch::last_block_limit(int64_t group, Position length) {
   return most;
 }
 
-UsableSearch::Limit UsableSearch::limit(
-    int64_t group,
-    const HeldBlocks& held,
-    Position length) {
+UsableSearch::Limit
+UsableSearch::limit(int64_t group, const HeldBlocks& held, Position length) {
   Limit most;
   auto& phases = slots_[static_cast<size_t>(group)];
   for (auto slot = phases.rbegin(); slot != phases.rend(); ++slot) {
@@ -233,7 +231,8 @@ void UsableSearch::assemble(
         continue;
       }
       const auto at = static_cast<size_t>(block);
-      const Node& node = block < last ? *found_.nodes[at] : *best(slot, last).node;
+      const Node& node =
+          block < last ? *found_.nodes[at] : *best(slot, last).node;
       const Image& image = *node.find(slot.slot);
       UsableImage& given = images.emplace_back(UsableImage{
           .block = BlockIndex(block),

@@ -15,7 +15,8 @@ std::string number(Position position) {
 }
 
 std::string text_of(const Evicted& evicted) {
-  const auto seconds = static_cast<std::time_t>(evicted.wall_ns / 1'000'000'000);
+  const auto seconds =
+      static_cast<std::time_t>(evicted.wall_ns / 1'000'000'000);
   std::tm parts{};
   std::array<char, 32> text{};
   gmtime_r(&seconds, &parts);
@@ -82,10 +83,9 @@ std::string Why::line() const {
         " from SSD)";
   }
   const char* before = ": ";
-  const std::string other = other_scope.empty()
-      ? ""
-      : number(other_matched) + " are known under another signature, " +
-          other_scope;
+  const std::string other = other_scope.empty() ? ""
+                                                : number(other_matched) +
+          " are known under another signature, " + other_scope;
   for (const std::string& part : {end_text(*this), gap_text(*this), other}) {
     if (!part.empty()) {
       text += before + part;

@@ -86,7 +86,8 @@ TEST(DiskIndex, IsLoadedFromWhatTheTierLists) {
          .key = {},
          .tokens = {part.tokens.begin(), part.tokens.end()},
          .marks = {},
-         .images = {{{0, 0}, {SegmentId(1), Bytes(4096 * block), Bytes(4096)}}}});
+         .images = {
+             {{0, 0}, {SegmentId(1), Bytes(4096 * block), Bytes(4096)}}}});
   }
   for (const StoredNode& node : nodes) {
     EXPECT_TRUE(known.tree.add_stored(known.scope, node).value());

@@ -52,8 +52,10 @@ TEST(PrefixFault, B48MediaOfOneLengthAreToldApartByTheirWholeDigest) {
 
 TEST(PrefixFault, B49AHashThatAlwaysCollidesGivesNoWrongHit) {
   TreeOptions options;
-  options.key_hash = [](const Key128&, std::span<const int32_t>,
-                        std::string_view) { return Key128{7, 7}; };
+  options.key_hash =
+      [](const Key128&, std::span<const int32_t>, std::string_view) {
+        return Key128{7, 7};
+      };
   Known known(full_rules(), options);
   std::mt19937 random(49);
   const auto draw = [&] {
@@ -76,8 +78,10 @@ TEST(PrefixFault, B49AHashThatAlwaysCollidesGivesNoWrongHit) {
     int64_t longest = 0;
     for (const Text& text : put) {
       const auto common = std::mismatch(
-          text.tokens.begin(), text.tokens.end(),
-          asked.tokens.begin(), asked.tokens.end());
+          text.tokens.begin(),
+          text.tokens.end(),
+          asked.tokens.begin(),
+          asked.tokens.end());
       longest = std::max(longest, common.first - text.tokens.begin());
     }
     ASSERT_EQ(found.length.get(), std::min(longest, asked.size() - 1));
@@ -94,9 +98,7 @@ TEST(PrefixFault, B51StateOfAnotherLengthThanItsTokensIsRefused) {
   for (const int64_t length : {99, 101}) {
     const Text text = text_of(length);
     EXPECT_EQ(
-        code_of([&] {
-          known.tree.insert(known.scope, text.path(), captured);
-        }),
+        code_of([&] { known.tree.insert(known.scope, text.path(), captured); }),
         ErrorCode::kInvalidArgument);
   }
   EXPECT_EQ(known.tree.stats().nodes, 0);

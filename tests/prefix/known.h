@@ -24,8 +24,8 @@ struct Known {
         tree(std::move(options)),
         scope(tree.open(PrefixRig::scope(), rig.rules)) {}
 
-  Inserted put(
-      const Text& text,
+  Inserted
+  put(const Text& text,
       std::vector<int32_t> phases = {},
       const InsertOptions& options = {}) {
     return tree.insert(scope, text.path(), rig.images(text, phases), options);

@@ -31,8 +31,8 @@ class KnownModel {
 
   void put(const Text& text, const std::vector<GivenImage>& images) {
     for (const GivenImage& image : images) {
-      const int64_t end = std::min(
-          (image.block.get() + 1) * kBlockTokens, text.size());
+      const int64_t end =
+          std::min((image.block.get() + 1) * kBlockTokens, text.size());
       entries_.push_back(
           {text, image.block.get(), end, image.slot, true, false});
     }
@@ -70,7 +70,8 @@ class KnownModel {
     return std::mismatch(one.begin(), one.end(), two.begin(), two.end()).first -
         one.begin();
   }
-  static std::vector<BidirectionalSpan> spans(const Text& prompt, int64_t upto) {
+  static std::vector<BidirectionalSpan>
+  spans(const Text& prompt, int64_t upto) {
     std::vector<BidirectionalSpan> result;
     for (const TokenMark& mark : prompt.marks) {
       if (mark.bidirectional && mark.end.get() <= upto) {

@@ -63,7 +63,9 @@ Text draw_text(Random& random, const std::vector<Text>& known) {
     if (below(random, 50) == 0) {
       const int64_t length = 1 + below(random, 90);
       text.marks.push_back(
-          {at, at + Position(length), below(random, 2) == 0,
+          {at,
+           at + Position(length),
+           below(random, 2) == 0,
            std::string(1, "xy"[below(random, 2)])});
       for (int64_t i = 0; i < length; ++i) {
         text.tokens.push_back(static_cast<int32_t>(below(random, 80) == 0));
@@ -88,8 +90,8 @@ struct Game {
     std::vector<GivenImage> images;
     const int64_t keep = below(random, 4);
     for (size_t group = 0; group < known.rig.rules.size(); ++group) {
-      const auto phase = static_cast<int32_t>(
-          below(random, known.rig.rules[group].phases()));
+      const auto phase =
+          static_cast<int32_t>(below(random, known.rig.rules[group].phases()));
       for (int64_t block = 0; block * kBlockTokens < text.size(); ++block) {
         const ImageSlot slot{static_cast<int32_t>(group), phase};
         if (keep > 0 || below(random, 3) > 0) {
@@ -208,8 +210,8 @@ TEST(PrefixModel, KeepsItsSumsAndItsBudgetWhileItEvicts) {
         held.clear();
       }
       if (below(random, 10) == 0) {
-        tree.removed(std::vector<NodeId>{
-            NodeId(1 + below(random, disk.last_node + 1))});
+        tree.removed(
+            std::vector<NodeId>{NodeId(1 + below(random, disk.last_node + 1))});
       }
       if (below(random, 20) == 0) {
         tree.forget(scope, prompt.path());

@@ -23,7 +23,9 @@ Text random_text(std::mt19937& random) {
   const auto begin = static_cast<int64_t>(random() % 8);
   if (begin < size && random() % 2 == 0) {
     text.marks.push_back(
-        {Position(begin), Position(begin + 1 + int64_t(random() % 9)), false,
+        {Position(begin),
+         Position(begin + 1 + int64_t(random() % 9)),
+         false,
          std::string(1, "ab"[random() % 2])});
   }
   return text;
@@ -79,8 +81,8 @@ TEST(Path, IsOrderedSoThatTheLongestRunIsNextToIt) {
     std::sort(texts.begin(), texts.end(), [](const Text& a, const Text& b) {
       return compare(PathBlocks(a.path())[0], PathBlocks(b.path())[0]) < 0;
     });
-    const auto at = std::partition_point(
-        texts.begin(), texts.end(), [&](const Text& text) {
+    const auto at =
+        std::partition_point(texts.begin(), texts.end(), [&](const Text& text) {
           return compare(PathBlocks(text.path())[0], ask[0]) < 0;
         });
     int64_t near = at == texts.end() ? 0 : plain_run(*at, asked);
@@ -102,15 +104,17 @@ TEST(Path, RefusesMarksThatSayNothingOrOverlap) {
   EXPECT_TRUE(refused({{Position(3), Position(5)}}));
   EXPECT_TRUE(refused({{Position(3), Position(101), true}}));
   EXPECT_TRUE(refused({{Position(100), Position(120), false, "x"}}));
-  EXPECT_TRUE(
-      refused({{Position(3), Position(9), true}, {Position(8), Position(9), true}}));
-  EXPECT_FALSE(
-      refused({{Position(3), Position(9), true}, {Position(9), Position(200), false, "x"}}));
+  EXPECT_TRUE(refused(
+      {{Position(3), Position(9), true}, {Position(8), Position(9), true}}));
+  EXPECT_FALSE(refused(
+      {{Position(3), Position(9), true},
+       {Position(9), Position(200), false, "x"}}));
 }
 
 TEST(Path, KnowsTheMarksOfABlockFromOtherBytes) {
   Text text = text_of(100);
-  text.marks = {{Position(3), Position(9), true}, {Position(60), Position(70), true}};
+  text.marks = {
+      {Position(3), Position(9), true}, {Position(60), Position(70), true}};
   const auto marks = block_marks(text.path());
   ASSERT_EQ(marks.size(), 2u);
   EXPECT_TRUE(marks[1].empty());

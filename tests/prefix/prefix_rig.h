@@ -130,8 +130,7 @@ struct PrefixRig {
       for (const UsableImage& image : group) {
         const auto all = stamps(prompt, image.slot);
         const int64_t begin = image.block.get() * kBlockTokens;
-        const int64_t end =
-            std::min(begin + kBlockTokens, found.length.get());
+        const int64_t end = std::min(begin + kBlockTokens, found.length.get());
         if (image.ram &&
             std::memcmp(
                 image.ram.image(),

@@ -166,8 +166,7 @@ TEST(PrefixTree, RefusesWhatNoRowOfThePathHas) {
   const Text text = text_of(100);
   auto images = known.rig.images(text);
   const auto insert = [&](const std::vector<GivenImage>& given) {
-    return code_of(
-        [&] { known.tree.insert(known.scope, text.path(), given); });
+    return code_of([&] { known.tree.insert(known.scope, text.path(), given); });
   };
   auto wrong = images;
   wrong[1].block = BlockIndex(2);
@@ -180,9 +179,7 @@ TEST(PrefixTree, RefusesWhatNoRowOfThePathHas) {
   EXPECT_EQ(insert(wrong), ErrorCode::kInvalidArgument);
   EXPECT_EQ(known.tree.stats().nodes, 0);
   EXPECT_EQ(
-      code_of([&] {
-        known.tree.open(PrefixRig::scope(), {{.window = 8}});
-      }),
+      code_of([&] { known.tree.open(PrefixRig::scope(), {{.window = 8}}); }),
       ErrorCode::kInvalidArgument);
 }
 

@@ -87,7 +87,8 @@ TEST(Retention, WhatSomebodyElseHoldsOrLeasesStays) {
   EXPECT_EQ(known.usable(text_of(64, 1)), 63);
   EXPECT_EQ(known.usable(text_of(64, 2)), 63);
   EXPECT_EQ(known.tree.stats().ram_images, 2);
-  EXPECT_EQ(known.tree.bytes() - known.tree.stats().index_bytes, Bytes(2 * kMiB));
+  EXPECT_EQ(
+      known.tree.bytes() - known.tree.stats().index_bytes, Bytes(2 * kMiB));
 }
 
 TEST(Retention, AHandleIsValidAfterItsEntryWent) {

@@ -35,9 +35,12 @@ TEST(Scope, HasKeysThatStoredStateWasFiledUnder) {
       "holdfast scope 1\n0:\n0:\n7:weights\n3:abc\n15:layer 3 storage\n2:q8\n");
   EXPECT_EQ(plain.root().hex(), "46cd13cc49e8719ea04c64be5e69eeac");
   EXPECT_EQ(
-      scope_with("q8", "adapter", "salt").root().hex(), "7fe4b22977866c55dc66a0e47a303b5f");
+      scope_with("q8", "adapter", "salt").root().hex(),
+      "7fe4b22977866c55dc66a0e47a303b5f");
   const std::vector<int32_t> tokens{1, 2, 3, -1};
-  EXPECT_EQ(chained_key(plain.root(), tokens, "").hex(), "de406e18c57676056740928da1ff9ed6");
+  EXPECT_EQ(
+      chained_key(plain.root(), tokens, "").hex(),
+      "de406e18c57676056740928da1ff9ed6");
 }
 
 TEST(Scope, NamesTheFieldInWhichAnotherDiffers) {
@@ -82,8 +85,11 @@ TEST(Scope, ReadsItsOwnTextAndNoOther) {
     EXPECT_TRUE(!cut.ok() || !(cut.value() == scope)) << size;
   }
   for (const char* text :
-       {"", "holdfast scope 2\n0:\n0:\n", "holdfast scope 1\n00:\n0:\n",
-        "holdfast scope 1\n0:\n4:salt\n", "holdfast scope 1\n-1:\n0:\n",
+       {"",
+        "holdfast scope 2\n0:\n0:\n",
+        "holdfast scope 1\n00:\n0:\n",
+        "holdfast scope 1\n0:\n4:salt\n",
+        "holdfast scope 1\n-1:\n0:\n",
         "holdfast scope 1\n99999999999999999999:\n0:\n"}) {
     EXPECT_EQ(Scope::parse(text).status().code(), ErrorCode::kCorrupt) << text;
   }

@@ -50,8 +50,8 @@ void play(Shared& shared, uint32_t seed, std::atomic<int64_t>& wrong) {
     const Text& text = shared.texts[i];
     switch (random() % 8) {
       case 0: {
-        const Inserted put = tree.insert(
-            shared.known.scope, text.path(), shared.images[i]);
+        const Inserted put =
+            tree.insert(shared.known.scope, text.path(), shared.images[i]);
         const WriteBatch batch = tree.begin_write(put.fresh);
         if (random() % 4 == 0) {
           tree.not_stored(batch);
