@@ -17,6 +17,9 @@ namespace holdfast::app {
 
 namespace {
 
+/// How long the end of a run waits for the disk.
+constexpr double kFlushSeconds = 10;
+
 /// What all results of a call share.
 struct RunFacts {
   double load_ms = 0;
@@ -51,6 +54,9 @@ Json result_json(
       {"ids", result.ids},
       {"finish_reason", name(result.finish_reason)},
       {"prompt_tokens", result.prompt_ids.size()},
+      {"reused_tokens", result.reused_tokens},
+      {"reused_from_disk", result.reused_from_disk},
+      {"reuse", result.reuse},
       {"generated_tokens", result.ids.size()},
       {"load_ms", facts.load_ms},
       {"first_token_ms", result.first_token_ms},
@@ -95,12 +101,14 @@ void print_summary(
     const RunFacts& facts,
     const GenerateArguments& arguments) {
   size_t prompt = 0;
+  int64_t reused = 0;
   size_t generated = 0;
   double first_ms = 0;
   double prefill = 0;
   double decode = 0;
   for (const Generation& result : results) {
     prompt += result.prompt_ids.size();
+    reused += result.reused_tokens;
     generated += result.ids.size();
     first_ms = std::max(first_ms, result.first_token_ms);
     prefill = std::max(prefill, result.prefill_tok_s);
@@ -108,9 +116,11 @@ void print_summary(
   }
   std::fprintf(
       stderr,
-      "%zu prompt tokens at %.0f tok/s, %zu generated at %.1f tok/s, loaded "
+      "%zu prompt tokens (%lld reused) at %.0f tok/s, %zu generated at %.1f "
+      "tok/s, loaded "
       "in %.2f s, first token after %.2f s, state %.1f MB (%s), seed %llu\n",
       prompt,
+      static_cast<long long>(reused),
       prefill,
       generated,
       decode,
@@ -149,7 +159,12 @@ int run_generate(GenerateArguments& arguments) {
   const InterruptFlag interrupt;
   RunFacts facts;
   const LoadedModel loaded = arguments.model.load(facts.load_ms);
+  if (arguments.folder.kept()) {
+    arguments.model.state.weights =
+        arguments.folder.digest(arguments.model.path);
+  }
   const auto state = arguments.model.make_state(loaded);
+  PrefixCache cache(*state, arguments.folder.cache_options());
   if (arguments.verbose) {
     print_verbose(loaded, *state);
   }
@@ -158,7 +173,8 @@ int run_generate(GenerateArguments& arguments) {
       loaded.source.tokenizer,
       loaded.source.end_tokens,
       *state,
-      loaded.runtime};
+      loaded.runtime,
+      &cache};
 
   TextOutput output(texts.size());
   ProgressLine line("reading the prompt");
@@ -195,6 +211,7 @@ int run_generate(GenerateArguments& arguments) {
     blaming(arguments.model.path, [&] { throw *failure; });
   }
   print_summary(results, facts, arguments);
+  flush_state(cache, kFlushSeconds);
   return interrupt.exit_code();
 }
 

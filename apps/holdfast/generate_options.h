@@ -13,12 +13,14 @@
 
 #include "holdfast/engine/generation.h"
 #include "options.h"
+#include "state_folder.h"
 
 namespace holdfast::app {
 
 struct GenerateArguments {
   ModelOptions model;
   PromptOptions prompts;
+  StateFolder folder;
   GenerateOptions generate;
   std::optional<int64_t> context; // none: what the model was made for
   std::optional<uint64_t> seed;

@@ -109,11 +109,11 @@ void RuntimeOptions::add_to(CLI::App& command) {
       "--threads",
       threads,
       "Threads to compute with (default: the cores this process may use)");
-  not_empty(
-      command.add_option(
-          "--kernels",
-          kernels,
-          "Instruction set: amx, avx512, avx2 or plain (default: the best here)"))
+  not_empty(command.add_option(
+                "--kernels",
+                kernels,
+                "Instruction set: amx, avx512, avx2 or plain (default: the "
+                "best here)"))
       ->type_name("NAME");
 }
 

@@ -52,6 +52,23 @@ Bytes ImageLayout::offset(int64_t layer, int64_t head, int64_t plane) const {
   return at.offset + Bytes(head * at.head_stride.get()) + at.planes[plane];
 }
 
+std::vector<Bytes> ImageLayout::plane_strides() const {
+  std::vector<Bytes> starts;
+  for (const Layer& layer : layers_) {
+    for (int64_t head = 0; head < layer.heads; ++head) {
+      const Bytes first = layer.offset + Bytes(head * layer.head_stride.get());
+      for (const Bytes plane : layer.planes) {
+        starts.push_back(first + plane);
+      }
+    }
+  }
+  for (size_t i = 0; i < starts.size(); ++i) {
+    const Bytes next = i + 1 < starts.size() ? starts[i + 1] : bytes_;
+    starts[i] = next - starts[i];
+  }
+  return starts;
+}
+
 Bytes ImageLayout::head_stride(int64_t layer) const {
   expect(
       layer >= 0 && layer < layers(),

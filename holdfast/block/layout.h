@@ -48,6 +48,9 @@ class ImageLayout {
   /// The offset of a plane. `layer` counts within the group. Throws on an index
   /// out of range.
   Bytes offset(int64_t layer, int64_t head, int64_t plane) const;
+  /// From each plane's start to the next one's, in order; the last goes to the
+  /// image's end. What a checksum a plane covers.
+  std::vector<Bytes> plane_strides() const;
   /// From one head's planes to the next head's in that layer.
   Bytes head_stride(int64_t layer) const;
 

@@ -24,10 +24,13 @@ double seconds(Clock::duration time) {
 /// A sequence's row, which it leaves at the latest when destroyed.
 class Row {
  public:
-  Row(State& state, const SequenceRules& rules, std::vector<int32_t> prompt)
+  Row(const Generator& generator,
+      const SequenceRules& rules,
+      std::vector<int32_t> prompt)
       : sequence(rules, std::move(prompt)),
-        state_(state),
-        id_(state.add_row()) {}
+        state_(generator.state),
+        cache_(generator.cache),
+        id_(begin()) {}
   ~Row() {
     leave();
   }
@@ -36,6 +39,20 @@ class Row {
 
   RowId id() const {
     return id_;
+  }
+  /// Says that they were committed.
+  void grew(std::span<const int32_t> tokens) {
+    if (cache_) {
+      committed_.insert(committed_.end(), tokens.begin(), tokens.end());
+      cache_->grew(id_, {committed_});
+    }
+  }
+  /// Gives the row's state to whoever comes next, and leaves.
+  void finish() {
+    if (cache_ && !left_) {
+      cache_->put(id_, {committed_});
+    }
+    leave();
   }
   void leave() {
     if (!std::exchange(left_, true)) {
@@ -49,7 +66,25 @@ class Row {
   Clock::time_point last;
 
  private:
+  RowId begin() {
+    if (!cache_) {
+      return state_.add_row();
+    }
+    Generation& result = sequence.result();
+    const Begun begun = cache_->begin({result.prompt_ids});
+    const int64_t reused = begun.reused.get();
+    sequence.advance(reused);
+    committed_.assign(
+        result.prompt_ids.begin(), result.prompt_ids.begin() + reused);
+    result.reused_tokens = reused;
+    result.reused_from_disk = begun.why.from_disk.get();
+    result.reuse = begun.why.line();
+    return begun.row;
+  }
+
   State& state_;
+  PrefixCache* const cache_;
+  std::vector<int32_t> committed_; // where there is a cache
   const RowId id_;
   bool left_ = false;
 };
@@ -61,7 +96,8 @@ class Run {
   Run(Generator& generator, const GenerateHooks& hooks, Rows& rows)
       : generator_(generator), hooks_(hooks), rows_(rows) {
     for (const auto& row : rows_) {
-      total_ += std::ssize(row->sequence.result().prompt_ids);
+      const Generation& result = row->sequence.result();
+      total_ += std::ssize(result.prompt_ids) - result.reused_tokens;
     }
   }
 
@@ -153,6 +189,9 @@ class Run {
       }
     }
     const Logits logits = run_step(generator_.model, generator_.state, feed);
+    for (const Part& part : parts) {
+      rows_[part.index]->grew(part.tokens);
+    }
     choose(logits, choosing);
     for (const size_t index : choosing) {
       accept(index);
@@ -178,7 +217,7 @@ class Run {
     }
     emit(index, row.sequence.accept());
     if (row.sequence.finished()) {
-      row.leave();
+      row.finish();
     }
   }
 
@@ -233,7 +272,9 @@ void add_timings(const Row& row, Clock::time_point begun, Generation& result) {
     return s > 0 ? static_cast<double>(tokens) / s : 0.0;
   };
   result.first_token_ms = 1e3 * seconds(row.first - begun);
-  result.prefill_tok_s = rate(result.prompt_ids.size(), row.first - row.fed);
+  result.prefill_tok_s = rate(
+      result.prompt_ids.size() - static_cast<size_t>(result.reused_tokens),
+      row.first - row.fed);
   result.decode_tok_s = rate(result.ids.size() - 1, row.last - row.first);
 }
 
@@ -251,7 +292,7 @@ std::vector<Generation> Generator::run(
       tokenizer, end_tokens, options, context, runtime.path};
   Rows rows;
   for (auto& prompt : prompts) {
-    rows.push_back(std::make_unique<Row>(state, rules, std::move(prompt)));
+    rows.push_back(std::make_unique<Row>(*this, rules, std::move(prompt)));
   }
   Run run(*this, hooks, rows);
   try {
@@ -263,6 +304,9 @@ std::vector<Generation> Generator::run(
     }
     *hooks.failure = error;
     run.end(FinishReason::kFailed);
+  }
+  for (const auto& row : rows) {
+    row->finish(); // what an interrupted one computed is of use too
   }
 
   std::vector<Generation> results;

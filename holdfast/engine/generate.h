@@ -20,6 +20,7 @@
 #include "holdfast/env/runtime.h"
 #include "holdfast/formats/tokenizer.h"
 #include "holdfast/models/model.h"
+#include "holdfast/prefix/prefix_cache.h"
 #include "holdfast/state/state.h"
 
 namespace holdfast {
@@ -31,6 +32,9 @@ struct Generator {
   std::span<const int32_t> end_tokens;
   State& state;
   Runtime runtime;
+  /// Of that state: rows begin with what it knows, and it gets what they
+  /// compute. Null: every prompt is computed.
+  PrefixCache* cache = nullptr;
 
   /// One result a prompt (of token ids), in order. Throws kInvalidArgument on
   /// options out of range, a prompt that is empty or longer than the context,

@@ -49,8 +49,12 @@ struct Generation {
   std::string text; // UTF-8; without end token and stop string
   FinishReason finish_reason = FinishReason::kLength;
   std::vector<TokenLogprobs> logprobs; // one an id, where asked for
+  int64_t reused_tokens = 0; // of the prompt, known before
+  int64_t reused_from_disk = 0; // of those
+  std::string reuse; // why so many and no more; empty without a cache
   double first_token_ms = 0; // from the call to the first token
-  double prefill_tok_s = 0; // prompt tokens, from the first to the first choice
+  double prefill_tok_s =
+      0; // prompt tokens not reused, from the first to the first choice
   double decode_tok_s = 0; // (ids - 1) / time from the first to the last id
 };
 

@@ -183,6 +183,11 @@ KvPolicy StateChoice::policy() const {
 std::unique_ptr<State>
 make_state(const LoadedModel& loaded, const StateChoice& choice) {
   std::vector<LayerSpec> layers = loaded.model->layers();
+  std::vector<Signature::Field> identity{
+      {"config", config_text(loaded.model->config())}};
+  if (!choice.weights.empty()) { // weights, tokenizer and all
+    identity.insert(identity.begin(), {"model file", choice.weights});
+  }
   const auto described = kv_layers(layers);
   return std::make_unique<State>(StateOptions{
       .layers = std::move(layers),
@@ -190,7 +195,7 @@ make_state(const LoadedModel& loaded, const StateChoice& choice) {
       .max_bytes = choice.max_bytes,
       .runtime = loaded.runtime,
       .reference_read = choice.reference_read,
-      .identity = {{"config", config_text(loaded.model->config())}}});
+      .identity = std::move(identity)});
 }
 
 } // namespace holdfast

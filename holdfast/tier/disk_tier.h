@@ -41,7 +41,7 @@ enum class Verify {
 struct DiskTierOptions {
   std::string folder; // made where it does not exist; its parent must
   Bytes max_bytes{int64_t{20} << 30}; // of everything in it
-  Bytes daily_bytes; // written a day (UTC), 0: no limit
+  Bytes daily_bytes{0}; // written a day (UTC), 0: no limit
   Verify verify = Verify::kFirstTouch;
   std::shared_ptr<FileSystem> files;
   std::shared_ptr<Clock> clock;

@@ -38,7 +38,7 @@ struct DurabilityOptions {
   Clock::Duration retry = std::chrono::seconds(5);
   /// Called after a record was written and the queue has let go of its content:
   /// the moment to look at the RAM budget again. On a writer; must not throw.
-  std::function<void(const RecordKey&)> stored;
+  std::function<void(const RecordKey&)> stored = {};
   /// False: nothing starts by itself; poll() does what is due.
   bool background = true;
 };

@@ -1,0 +1,202 @@
+// Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
+
+#include "holdfast/prefix/prefix_cache.h"
+
+#include <algorithm>
+#include <unordered_map>
+#include <utility>
+
+#include "holdfast/base/check.h"
+
+namespace holdfast {
+
+namespace {
+
+/// Puts what a disk tier has into a tree.
+class Loader : public TierVisitor {
+ public:
+  explicit Loader(PrefixTree& tree) : tree_(tree) {}
+
+  void begin() override {
+    scopes_.clear();
+  }
+  void scope(ScopeId id, const ScopeText& text) override {
+    // A scope that cannot be read is one that nothing here is found under.
+    if (const auto handle = tree_.open_stored(text.text); handle.ok()) {
+      scopes_.emplace(id, handle.value());
+    }
+  }
+  void node(StoredNode node) override {
+    if (const auto found = scopes_.find(node.scope); found != scopes_.end()) {
+      (void)tree_.add_stored(found->second, node).ok();
+    }
+  }
+  void record(StoredRecord) override {}
+
+ private:
+  PrefixTree& tree_;
+  std::unordered_map<ScopeId, ScopeHandle> scopes_;
+};
+
+/// What of the path is whole blocks, and cuts no span.
+Path whole_blocks(const Path& path) {
+  if (!path.marks.empty()) {
+    return path;
+  }
+  const size_t whole = path.tokens.size() / kBlockTokens * kBlockTokens;
+  return {path.tokens.first(whole), {}};
+}
+
+} // namespace
+
+struct PrefixCache::Disk {
+  Disk(
+      PrefixTree& tree,
+      ScopeHandle handle,
+      ScopeId scope,
+      const State& state,
+      const PrefixCacheOptions& options)
+      : store(tree, *options.disk, handle, scope, state.groups()),
+        queue({.clock = options.clock}),
+        durability(queue, store, store, {.clock = options.clock}) {}
+
+  PathStore store;
+  SpillQueue queue;
+  Durability durability;
+};
+
+PrefixCache::PrefixCache(State& state, PrefixCacheOptions options)
+    : state_(state),
+      options_(std::move(options)),
+      tree_({.budget = options_.ram, .clock = options_.clock}),
+      scope_(tree_.open(
+          Scope(state.signature(), options_.adapter, options_.tenant_salt),
+          state.groups().rules())) {
+  if (options_.disk) {
+    const Scope scope(
+        state.signature(), options_.adapter, options_.tenant_salt);
+    Result<ScopeId> stored = options_.disk->scope({scope.text()});
+    disk_ =
+        std::make_unique<Disk>(tree_, scope_, stored.value(), state_, options_);
+    load();
+  }
+  state_.set_reclaimer([this](Bytes lacking) { tree_.reclaim(lacking); });
+}
+
+PrefixCache::~PrefixCache() {
+  state_.set_reclaimer(nullptr);
+}
+
+void PrefixCache::load() {
+  Loader loader(tree_);
+  options_.disk->load(loader).check();
+}
+
+std::optional<std::vector<std::vector<BlockRef>>>
+PrefixCache::held(const Usable& usable) {
+  std::vector<std::vector<BlockRef>> result;
+  for (const auto& group : usable.images) {
+    auto& blocks = result.emplace_back();
+    for (const UsableImage& image : group) {
+      if (image.ram) {
+        blocks.push_back(image.ram);
+        continue;
+      }
+      Result<MappedImage> mapped = options_.disk->map(*image.disk);
+      if (!mapped.ok()) {
+        tree_.unreadable(image);
+        return std::nullopt;
+      }
+      blocks.push_back(state_.adopt_image(
+          image.slot.group, image.slot.phase, mapped.value().owner()));
+    }
+  }
+  return result;
+}
+
+Begun PrefixCache::begin(const Path& prompt) {
+  require_path(prompt, "[PrefixCache::begin]");
+  if (options_.disk) {
+    if (const auto changed = options_.disk->changed_by_others();
+        changed.ok() && changed.value()) {
+      load();
+    }
+  }
+  // Each round without a row has taken an image out of the index.
+  for (;;) {
+    Usable usable = tree_.usable(scope_, prompt);
+    if (usable.length == Position(0)) {
+      const RowId row = state_.add_row();
+      state_.keep_sealed(row, true);
+      return {row, Position(0), std::move(usable.why)};
+    }
+    if (const auto blocks = held(usable)) {
+      const auto tokens =
+          prompt.tokens.first(static_cast<size_t>(usable.length.get()));
+      const RowId row =
+          state_.adopt(state_.assemble(tokens, usable.facts, *blocks));
+      state_.keep_sealed(row, true);
+      return {row, usable.length, std::move(usable.why)};
+    }
+  }
+}
+
+Why PrefixCache::why(const Path& prompt) const {
+  return tree_.why(scope_, prompt);
+}
+
+void PrefixCache::grew(RowId row, const Path& committed) {
+  const std::vector<SealedBlock> sealed = state_.take_sealed(row);
+  if (sealed.empty()) {
+    return;
+  }
+  std::vector<GivenImage> images;
+  for (const SealedBlock& block : sealed) {
+    images.push_back(
+        {block.index,
+         {static_cast<int32_t>(block.group), static_cast<int32_t>(block.phase)},
+         block.block});
+  }
+  std::ranges::stable_sort(images, {}, &GivenImage::block);
+  tree_.insert(scope_, whole_blocks(committed), images);
+}
+
+void PrefixCache::put(RowId row, const Path& committed) {
+  if (committed.tokens.empty()) {
+    return;
+  }
+  grew(row, committed);
+  const Snapshot snapshot = state_.snapshot(row, committed.tokens);
+  Inserted inserted = tree_.insert(scope_, committed, snapshot.row());
+  if (disk_) {
+    const RecordKey key{
+        "text",
+        std::make_shared<const std::vector<int32_t>>(
+            committed.tokens.begin(), committed.tokens.end())};
+    disk_->store.wants(key, committed.marks, std::move(inserted.fresh));
+    disk_->durability.put(key);
+  }
+}
+
+FlushReport PrefixCache::flush(const FlushOptions& options) {
+  if (disk_) {
+    return disk_->durability.flush(options);
+  }
+  FlushReport report;
+  report.durable = tree_.stats().ram_images == 0;
+  return report;
+}
+
+TreeStats PrefixCache::stats() const {
+  return tree_.stats();
+}
+
+DurabilityStats PrefixCache::pending() const {
+  return disk_ ? disk_->durability.stats() : DurabilityStats{};
+}
+
+Bytes PrefixCache::written() const {
+  return disk_ ? disk_->store.written() : Bytes(0);
+}
+
+} // namespace holdfast
