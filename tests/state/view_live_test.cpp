@@ -115,18 +115,18 @@ TEST(LiveView, IsAnsweredWhereItHasBegunBeforeTheChange) {
   const Sequence other(400, 26);
   State state(view_options({"bf16", "q8"}));
   const auto q = queries_of({&sequence, 0, 60});
-  for (int round = 0; round < 20; ++round) {
-    const RowId row = feed_new(state, sequence, 300);
+  for (int round = 0; round < 8; ++round) {
+    const RowId row = feed_new(state, sequence, 200);
     const LayerView view = state.view({&row, 1}, kFullLayer);
     const auto want = read_view(view, q, at_end(state, row, 60));
     auto late = view.attend(q, at_end(state, row, 60));
     mx::async_eval({late});
     if (round % 2) {
-      state.trim(row, Position(295));
-      feed_readers(state, row, {&other, 295, 60});
+      state.trim(row, Position(195));
+      feed_readers(state, row, {&other, 195, 60});
     } else {
       state.remove_row(row);
-      feed_new(state, other, 300); // in the same memory
+      feed_new(state, other, 200); // in the same memory
     }
     mx::eval({late});
     ASSERT_TRUE(same_bits(want, values_of(late))) << round;

@@ -13,16 +13,16 @@ TEST(PinnedView, SurvivesWhateverHappensToItsRowsAndTheirState) {
   const Sequence sequence(500, 41);
   const Sequence other(500, 42);
   for (const Storage& storage :
-       {Storage{}, Storage{"f32", "q4"}, Storage{"t4", "t4", 250}}) {
+       {Storage{}, Storage{"f32", "q4"}, Storage{"t4", "t4", 150}}) {
     auto state = std::make_optional<State>(view_options(storage));
     State sibling = state->sibling();
-    const RowId row = feed_new(*state, sequence, 250);
+    const RowId row = feed_new(*state, sequence, 150);
     const RowId short_row = feed_new(*state, other, 30);
     const std::vector<RowId> rows{row, short_row};
     const auto q = queries_of({&sequence, 0, 5});
     const std::vector<ViewQueries> queries{
         {.row = short_row, .count = 2, .start = Position(28)},
-        {.row = row, .count = 3, .start = Position(250)}};
+        {.row = row, .count = 3, .start = Position(150)}};
     std::vector<LayerView> views;
     std::vector<std::vector<float>> want;
     std::vector<mx::array> late;
@@ -32,7 +32,7 @@ TEST(PinnedView, SurvivesWhateverHappensToItsRowsAndTheirState) {
       want.push_back(read_view(live, q, queries));
       late.push_back(views.back().attend(q, queries));
       EXPECT_TRUE(views.back().pinned());
-      EXPECT_EQ(views.back().length(row), Position(250));
+      EXPECT_EQ(views.back().length(row), Position(150));
     }
     const auto expect_same = [&](const char* after) {
       for (size_t i = 0; i < views.size(); ++i) {
@@ -42,7 +42,7 @@ TEST(PinnedView, SurvivesWhateverHappensToItsRowsAndTheirState) {
     };
     feed_readers(*state, short_row, {&sequence, 30, 100});
     expect_same("a commit");
-    feed_readers(*state, row, {&other, 250, 200}); // converts, and releases
+    feed_readers(*state, row, {&other, 150, 150}); // converts, and releases
     expect_same("a conversion, and the window has passed");
     state->trim(short_row, Position(10));
     feed_readers(*state, short_row, {&other, 10, 100});
@@ -50,12 +50,12 @@ TEST(PinnedView, SurvivesWhateverHappensToItsRowsAndTheirState) {
     sibling.take(*state, {&row, 1});
     expect_same("the row went to a sibling");
     state->filter({});
-    feed_new(*state, other, 300);
+    feed_new(*state, other, 200);
     expect_same("the rows are gone");
     sibling.filter({});
     state.reset();
     expect_same("the state is gone");
-    feed_new(sibling, other, 300);
+    feed_new(sibling, other, 200);
     expect_same("others use the pool");
     mx::eval(late);
     for (size_t i = 0; i < late.size(); ++i) {

@@ -17,21 +17,21 @@ constexpr Storage kStorages[] = {
     {"q8", "q4"},
     {"t4", "t3"},
     {"q8", "t4", 70},
-    {"t4", "t4", 300}};
+    {"t4", "t4", 270}};
 
 TEST(View, HasTheBitsOfALayerOfTheModelThatReadsTheSame) {
-  const Sequence sequence(600, 1);
+  const Sequence sequence(330, 1);
   for (const Storage& storage : kStorages) {
     State state(view_options(storage));
-    const RowId row = feed_new(state, sequence, 560);
-    const Read2 want = feed_readers(state, row, {&sequence, 560, 40});
+    const RowId row = feed_new(state, sequence, 290);
+    const Read2 want = feed_readers(state, row, {&sequence, 290, 40});
     const LayerView full = state.view({&row, 1}, kFullReader);
     const LayerView sliding = state.view({&row, 1}, kSlidingReader);
-    EXPECT_EQ(full.length(row), Position(600));
+    EXPECT_EQ(full.length(row), Position(330));
     for (const int64_t chunk : {40, 7}) {
       Read2 got;
-      for (int64_t at = 560; at < 600; at += chunk) {
-        const Part part{&sequence, at, std::min<int64_t>(chunk, 600 - at)};
+      for (int64_t at = 290; at < 330; at += chunk) {
+        const Part part{&sequence, at, std::min<int64_t>(chunk, 330 - at)};
         for (const auto& [view, all] :
              {std::pair(&full, &got.full), std::pair(&sliding, &got.sliding)}) {
           const auto out = read_view(*view, row, part);
@@ -203,16 +203,16 @@ TEST(View, SeesNothingOutsideTheSpansOfItsRows) {
 }
 
 TEST(View, OfAPrefixHasTheBitsOfARowThatEndsThere) {
-  const Sequence sequence(600, 7);
+  const Sequence sequence(330, 7);
   for (const Storage& storage : {Storage{}, Storage{"t4", "q4"}}) {
     State state(view_options(storage));
-    const RowId row = feed_new(state, sequence, 600);
+    const RowId row = feed_new(state, sequence, 330);
     const RowId trimmed = state.fork_row(row); // its tail is a sealed block
-    state.trim(trimmed, Position(550));
+    state.trim(trimmed, Position(300));
     const std::vector<RowId> rows{row, trimmed};
     const LayerView view = state.view(rows, kFullLayer);
-    const RowId alone = feed_new(state, sequence, 550);
-    const Part part{&sequence, 550, 3}; // behind all that is committed
+    const RowId alone = feed_new(state, sequence, 300);
+    const Part part{&sequence, 300, 3}; // behind all that is committed
     const auto want =
         read_view(state.view({&alone, 1}, kFullLayer), alone, part);
     EXPECT_TRUE(same_bits(want, read_view(view, trimmed, part)));
@@ -223,8 +223,8 @@ TEST(View, OfAPrefixHasTheBitsOfARowThatEndsThere) {
             queries_of(part),
             {{.row = row,
               .count = 3,
-              .start = Position(550),
-              .seen = PositionRange{Position(0), Position(550)}}})));
+              .start = Position(300),
+              .seen = PositionRange{Position(0), Position(300)}}})));
     EXPECT_FALSE(same_bits(want, read_view(view, row, part)));
   }
 }
@@ -240,7 +240,7 @@ TEST(View, GivesEachRowTheBitsItHasAlone) {
     std::vector<RowId> rows{
         feed_new(state, sequence, 540),
         feed_new(state, other, 40),
-        feed_new(state, other, 600)};
+        feed_new(state, other, 300)};
     for (const int64_t more : {1, 30, 100}) {
       rows.push_back(state.fork_row(rows[0]));
       feed_readers(state, rows.back(), {&sequence, 540, more});
@@ -249,7 +249,7 @@ TEST(View, GivesEachRowTheBitsItHasAlone) {
     const auto below = [&](int64_t n) {
       return int64_t(random() % uint64_t(n));
     };
-    for (int draw = 0; draw < 30; ++draw) {
+    for (int draw = 0; draw < 20; ++draw) {
       const bool sliding = draw % 2;
       const ReaderSpec reader{
           .query_heads = kHeads,
