@@ -23,7 +23,7 @@ namespace mx = mlx::core;
 // Positions of a row whose blocks it still holds, in order.
 std::vector<int64_t> held_positions(const RowSpan& span, const RowBlocks& row) {
   std::vector<int64_t> held;
-  for (int64_t p = 0; p < span.start + span.count; ++p) {
+  for (int64_t p = 0; p < span.written(); ++p) {
     if (row.images[p / kBlockTokens] != nullptr) {
       held.push_back(p);
     }
@@ -138,12 +138,13 @@ mx::array visible_mask(
   std::vector<uint8_t> mask(span.count * held.size());
   for (int64_t i = 0; i < span.count; ++i) {
     const int64_t query = span.start + i;
-    const int64_t end = rule.spans ? span.seen_end(query) : query + 1;
+    const int64_t end =
+        rule.spans ? span.seen_end(query) : std::min(query + 1, span.written());
     for (size_t j = 0; j < held.size(); ++j) {
       const bool near =
           rule.window == 0 || std::abs(held[j] - query) < rule.window;
-      mask[i * held.size() + j] =
-          held[j] < end && (near || held[j] < rule.sinks);
+      mask[i * held.size() + j] = held[j] >= span.seen_from && held[j] < end &&
+          (near || held[j] < rule.sinks);
     }
   }
   return mx::array(

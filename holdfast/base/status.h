@@ -21,7 +21,7 @@ enum class ErrorCode {
   kUnsupported, // well formed, but nothing here can do it
   kOutOfBudget, // a byte budget would be exceeded; nothing changed
   kIo, // the operating system refused
-  kStale, // belongs to an ended step
+  kStale, // belongs to an ended step, or to rows that have changed
   kInternal, // an invariant of ours is broken
 };
 

@@ -94,6 +94,11 @@ class Chains {
   /// The row as a value; the row stays. Throws kOutOfBudget where an open tail
   /// finds no room.
   CapturedRow capture(RowId row);
+  /// [row][block]: the blocks of one group, open tails copied and sealed.
+  /// Throws kNotFound, kOutOfBudget where the tails find no room: all rows or
+  /// none.
+  std::vector<std::vector<BlockRef>>
+  hold(std::span<const RowId> rows, int64_t group);
   /// A row, last in order, with what was captured from rows of equal image
   /// sizes and rules (in any pool), but for how much they keep behind a window:
   /// it holds what was held there, and keeps by the rules here from then on.

@@ -89,6 +89,25 @@ CapturedRow Chains::capture(RowId row) {
   return {rules_, std::move(copy.chain), std::move(copy.blocks)};
 }
 
+std::vector<std::vector<BlockRef>>
+Chains::hold(std::span<const RowId> rows, int64_t group) {
+  std::vector<std::vector<BlockRef>> result;
+  Bytes tails;
+  for (const RowId row : rows) {
+    const auto held = blocks(row, group);
+    result.emplace_back(held.begin(), held.end());
+    tails += has_open_tail(result.back()) ? held.back().bytes() : Bytes(0);
+  }
+  pool_.require(tails);
+  for (auto& held : result) {
+    if (has_open_tail(held)) {
+      held.back() = pool_.copy(held.back());
+      held.back().seal();
+    }
+  }
+  return result;
+}
+
 RowId Chains::add(const CapturedRow& captured) {
   require_no_step("[chains.add]");
   expect(

@@ -42,6 +42,8 @@ void require_open(const Chain& chain, std::span<const BlockRef> blocks) {
   }
 }
 
+} // namespace
+
 std::vector<PhaseRows> by_phase(
     const std::vector<RowSpan>& rows,
     const std::vector<RowBlocks>& blocks) {
@@ -63,8 +65,6 @@ std::vector<PhaseRows> by_phase(
   }
   return result;
 }
-
-} // namespace
 
 StepPlan make_step_plan(
     const Chains& chains,

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "holdfast/plan/chains.h"
 #include "holdfast/plan/step_plan.h"
@@ -20,5 +21,10 @@ StepPlan make_step_plan(
     const Chains& chains,
     std::span<const RowAppend> appends,
     uint64_t generation);
+
+/// The rows one a phase, as StepPlan::mixed wants them. blocks: [row].
+std::vector<PhaseRows> by_phase(
+    const std::vector<RowSpan>& rows,
+    const std::vector<RowBlocks>& blocks);
 
 } // namespace holdfast

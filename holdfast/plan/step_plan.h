@@ -7,8 +7,10 @@
 
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "holdfast/rows/bidirectional.h"
@@ -20,14 +22,24 @@ struct RowSpan {
   int64_t first_token = 0; // index into [0, T)
   int64_t count = 0; // tokens of this row, >= 1
   int64_t start = 0; // absolute position of its first token
-  /// Whole ones, of these positions, in order.
+  /// In order; whole ones, of these positions. Of a view: those of the row that
+  /// meet these positions.
   std::vector<BidirectionalSpan> bidirectional = {};
+  /// Of a view, whose queries lie anywhere and append nothing: they see at most
+  /// [seen_from, seen_to), of positions written before.
+  int64_t seen_from = 0;
+  std::optional<int64_t> seen_to = {};
 
   /// The position behind the last that the query at `position`, one of these,
   /// may see: the next one, or the end of its bidirectional span.
   int64_t seen_end(int64_t position) const {
     const auto* span = span_cut_at(bidirectional, Position(position + 1));
-    return span ? span->end.get() : position + 1;
+    const int64_t end = span ? span->end.get() : position + 1;
+    return std::min(end, seen_to.value_or(end));
+  }
+  /// What queries may see is written below this.
+  int64_t written() const {
+    return seen_to.value_or(start + count);
   }
 };
 

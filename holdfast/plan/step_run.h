@@ -25,18 +25,21 @@ namespace holdfast {
 
 class StepRun {
  public:
-  StepRun(std::shared_ptr<const StepPlan> plan, int64_t layers)
-      : plan_(std::move(plan)), done_(layers) {}
+  /// ended: what an array says that is evaluated after end().
+  StepRun(
+      std::shared_ptr<const StepPlan> plan,
+      int64_t layers,
+      const char* ended =
+          "[step] expected an array of the open step, got one "
+          "of an ended step")
+      : plan_(std::move(plan)), ended_text_(ended), done_(layers) {}
 
   const StepPlan& plan() const {
     return *plan_;
   }
   /// Throws kStale after end(), or once a layer has failed, with its text.
   void require_live() const {
-    expect(
-        !ended_.load(),
-        "[step] expected an array of the open step, got one of an ended step",
-        ErrorCode::kStale);
+    expect(!ended_.load(), ended_text_, ErrorCode::kStale);
     if (failed_.load()) {
       throw Error(
           ErrorCode::kStale,
@@ -79,6 +82,7 @@ class StepRun {
 
  private:
   const std::shared_ptr<const StepPlan> plan_;
+  const char* const ended_text_;
   std::mutex at_work_; // tasks of one stream never meet: uncontended
   std::string text_; // written once, before failed_
   std::exception_ptr failure_; // likewise

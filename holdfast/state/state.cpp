@@ -23,6 +23,7 @@ RowId State::add_row() {
 }
 
 bool State::remove_row(RowId row) {
+  const RowsChange change = impl_->rows_change();
   return impl_->chains.remove(row);
 }
 
@@ -31,10 +32,12 @@ RowId State::fork_row(RowId row) {
 }
 
 void State::trim(RowId row, Position length) {
+  const RowsChange change = impl_->rows_change();
   impl_->chains.trim(row, length);
 }
 
 void State::filter(std::span<const RowId> keep) {
+  const RowsChange change = impl_->rows_change();
   impl_->chains.filter(keep);
 }
 
@@ -58,6 +61,7 @@ State::merge(const State& source, std::span<const RowId> rows) {
 }
 
 std::vector<RowId> State::take(State& source, std::span<const RowId> rows) {
+  const RowsChange change = source.impl_->rows_change();
   return impl_->chains.adopt(source.impl_->chains, rows);
 }
 

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -22,6 +23,7 @@
 #include "holdfast/plan/fetch.h"
 #include "holdfast/plan/group.h"
 #include "holdfast/plan/layer_spec.h"
+#include "holdfast/state/layer_view.h"
 #include "holdfast/state/precision.h"
 #include "holdfast/state/signature.h"
 #include "holdfast/state/snapshot.h"
@@ -143,6 +145,15 @@ class State {
   /// Keys and values of a layer as they decode, owned.
   FetchedChannels fetch(RowId row, LayerIndex layer) const;
 
+  /// What others may attend over of a layer: another layer, a drafter. rows:
+  /// each once, at least one; reader: the layer's own attention where left out.
+  /// Throws kNotFound, kInvalidArgument, kUnsupported for a recurrent layer and
+  /// where no read covers the reader.
+  LayerView view(
+      std::span<const RowId> rows,
+      LayerIndex layer,
+      const std::optional<ReaderSpec>& reader = {}) const;
+
   /// Begins a step over these rows in this order. Rows that are due change
   /// their precision first. Refuses (throws kOutOfBudget, kInvalidArgument)
   /// before anything changes.
@@ -173,6 +184,7 @@ class State {
 
  private:
   friend class Step;
+  friend class LayerView;
   struct Impl;
   explicit State(std::shared_ptr<Impl> impl);
   std::shared_ptr<Impl> impl_;

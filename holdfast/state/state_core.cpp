@@ -6,6 +6,7 @@
 
 #include "holdfast/base/check.h"
 #include "holdfast/plan/convert_block.h"
+#include "holdfast/state/drain.h"
 #include "holdfast/state/state_impl.h"
 
 namespace holdfast {
@@ -173,5 +174,12 @@ State::Impl::Impl(std::shared_ptr<StateCore> of)
                 conversion,
                 *core->options.runtime.executor);
           }) {}
+
+State::Impl::~Impl() {
+  if (views.any()) {
+    drain(core->stream);
+  }
+  views.end_all();
+}
 
 } // namespace holdfast

@@ -15,6 +15,7 @@
 #include "holdfast/recurrent/recur.h"
 #include "holdfast/state/state.h"
 #include "holdfast/state/step.h"
+#include "holdfast/state/view_runs.h"
 
 namespace holdfast {
 
@@ -38,14 +39,23 @@ struct StateCore {
 
 struct State::Impl {
   explicit Impl(std::shared_ptr<StateCore> of);
+  ~Impl();
+  /// To stand around whatever changes or drops a row.
+  RowsChange rows_change() {
+    return {views, chains, core->stream};
+  }
 
   const std::shared_ptr<StateCore> core;
   Chains chains;
+  ViewRuns views;
 };
 
 struct Step::Impl {
   Impl(std::shared_ptr<State::Impl> of, std::span<const RowAppend> rows);
 
+  /// A conversion works on the executor, which whatever was left to evaluate of
+  /// earlier steps may use: it waits for that.
+  static Transaction begin(State::Impl& state, std::span<const RowAppend> rows);
   /// Waits for the task at work, so that none writes after the end, and drops
   /// what tasks of this step failed with.
   void settle() noexcept;

@@ -8,6 +8,8 @@
 
 #include "mlx/transforms.h"
 
+#include "holdfast/state/drain.h"
+#include "holdfast/state/require_shape.h"
 #include "holdfast/state/state_impl.h"
 
 namespace holdfast {
@@ -15,43 +17,6 @@ namespace holdfast {
 namespace {
 
 namespace mx = mlx::core;
-
-constexpr int kMostFailures = 1 << 16; // more than a step has tasks
-
-// Throws unless `array` is [tokens, heads, dim] f32.
-void require_shape(
-    const mx::array& array,
-    const mx::Shape& shape,
-    const char* what) {
-  if (array.shape() == shape && array.dtype() == mx::float32) {
-    return;
-  }
-  const auto text = [](const mx::Shape& s) {
-    std::string out = "[";
-    for (size_t i = 0; i < s.size(); ++i) {
-      out += (i ? ", " : "") + std::to_string(s[i]);
-    }
-    return out + "]";
-  };
-  throw Error(
-      ErrorCode::kInvalidArgument,
-      std::string("[Step::attend] expected ") + what + " " + text(shape) +
-          " float32, got " + text(array.shape()));
-}
-
-// Waits for the tasks of the stream and drops what they failed with. MLX keeps
-// one failure until the stream is used again, by whichever step; each step
-// keeps its own (StepRun).
-void drain(mx::Stream stream) noexcept {
-  for (int failures = 0; failures < kMostFailures; ++failures) {
-    try {
-      mx::synchronize(stream);
-      return;
-    } catch (const std::exception&) {
-      continue; // there may be one a task
-    }
-  }
-}
 
 // Evaluates an output of the step of `run`. What a sibling's step left with the
 // stream may come up here: that is not this one's failure.
@@ -65,26 +30,26 @@ void evaluate(const mx::array& output, const StepRun& run, mx::Stream stream) {
   }
 }
 
-// A conversion works on the executor, which whatever was left to evaluate of
-// earlier steps may use.
+} // namespace
+
 Transaction
-begin(Chains& chains, std::span<const RowAppend> rows, mx::Stream stream) {
+Step::Impl::begin(State::Impl& state, std::span<const RowAppend> rows) {
+  Chains& chains = state.chains;
+  const RowsChange change = state.rows_change();
   const auto due = [&](const RowAppend& append) {
     return chains.contains(append.row) && chains.chain(append.row).due();
   };
   if (std::any_of(rows.begin(), rows.end(), due)) {
-    drain(stream);
+    drain(state.core->stream);
   }
   return chains.begin(rows);
 }
-
-} // namespace
 
 Step::Impl::Impl(
     std::shared_ptr<State::Impl> of,
     std::span<const RowAppend> rows)
     : state(std::move(of)),
-      transaction(begin(state->chains, rows, core().stream)),
+      transaction(begin(*state, rows)),
       run(std::make_shared<StepRun>(
           transaction.plan(),
           core().groups.layers())),
@@ -190,9 +155,10 @@ mx::array Step::attend(
         static_cast<int>(heads),
         static_cast<int>(dim)};
   };
-  require_shape(q, shape(spec.query_heads, spec.query_dim()), "q");
-  require_shape(k, shape(spec.kv_heads, spec.key_dim), "k");
-  require_shape(v, shape(spec.kv_heads, spec.value_dim), "v");
+  require_shape(
+      "[Step::attend]", "q", q, shape(spec.query_heads, spec.query_dim()));
+  require_shape("[Step::attend]", "k", k, shape(spec.kv_heads, spec.key_dim));
+  require_shape("[Step::attend]", "v", v, shape(spec.kv_heads, spec.value_dim));
   auto out = impl_->core().reads[index].read->attend(
       read, impl_->handle, {q, k, v}, impl_->core().stream);
   impl_->attended[index] = true;
@@ -215,11 +181,12 @@ mx::array Step::attend_donor(LayerIndex layer, const mx::array& q) {
       source.has_value(),
       "[Step::attend_donor] expected the donor to come first in the step");
   require_shape(
+      "[Step::attend_donor]",
+      "q",
       q,
       {static_cast<int>(tokens()),
        static_cast<int>(spec.query_heads),
-       static_cast<int>(spec.query_dim())},
-      "q");
+       static_cast<int>(spec.query_dim())});
   auto out = impl_->core().reads[index].read->attend_donor(
       read, impl_->handle, {q, *source}, impl_->core().stream);
   impl_->attended[index] = true;

@@ -138,7 +138,13 @@ TEST(Donor, IsRefusedOutOfTurnAndAfterItsStep) {
   step.attend(LayerIndex(0), q, k, v);
   refuses([&] { step.attend(LayerIndex(2), q, k, v); });
   refuses([&] { step.attend_donor(LayerIndex(1), q); });
-  refuses([&] { step.attend_donor(LayerIndex(2), k); });
+  const std::string shape = expect_error(ErrorCode::kInvalidArgument, [&] {
+    step.attend_donor(LayerIndex(2), k);
+  });
+  EXPECT_EQ(
+      shape,
+      "[Step::attend_donor] expected q [20, 4, 64] float32, got [20, 2, 64] "
+      "float32");
   auto late = step.attend_donor(LayerIndex(2), q);
   refuses([&] { step.attend_donor(LayerIndex(2), q); });
   step.rollback();

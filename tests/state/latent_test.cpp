@@ -188,6 +188,47 @@ TEST(Latent, ChangesItsPrecisionWhereTheRowIsDue) {
   EXPECT_FALSE(test::same_bits(want, run(never, inputs, 150, 150)));
 }
 
+TEST(Latent, IsViewedAsItsOwnReaderReadsIt) {
+  const Inputs inputs(150, 7);
+  for (const char* codec : {"f32", "q8g32"}) {
+    State state(latent_options(codec));
+    const RowId row = state.add_row();
+    std::vector<float> want;
+    for (const auto& [first, count] : {std::pair(0, 130), std::pair(130, 20)}) {
+      const RowAppend append{row, count};
+      Step step = state.begin({&append, 1});
+      const auto q = inputs.part(inputs.q, first, count, kQueryHeads);
+      const auto k = inputs.part(inputs.k, first, count, 1);
+      const auto v = inputs.part(inputs.v, first, count, 1);
+      auto full = step.attend(LayerIndex(0), q, k, v);
+      auto sliding = step.attend(LayerIndex(1), q, k, v);
+      auto read = step.attend_donor(LayerIndex(2), q);
+      mx::eval({full, sliding, read});
+      want = test::values_of(read);
+      step.commit_all();
+    }
+    const auto answer = [&](const LayerView& view, const ViewQueries& queries) {
+      auto out = view.attend(
+          inputs.part(
+              inputs.q, queries.start.get(), queries.count, kQueryHeads),
+          {&queries, 1});
+      mx::eval({out});
+      return test::values_of(out);
+    };
+    const LayerView view = state.view({&row, 1}, LayerIndex(2));
+    EXPECT_EQ(view.explain(), "latent.1");
+    const ViewQueries last{.row = row, .count = 20, .start = Position(130)};
+    EXPECT_TRUE(test::same_bits(want, answer(view, last)));
+    EXPECT_TRUE(test::same_bits(want, answer(view.pin(), last)));
+    // A window of 40 that begins where the span does.
+    const ViewQueries one{.row = row, .count = 1, .start = Position(149)};
+    ViewQueries cut = one;
+    cut.seen = PositionRange{Position(110), Position(150)};
+    const LayerView full = state.view({&row, 1}, LayerIndex(0));
+    EXPECT_TRUE(test::same_bits(answer(view, one), answer(full, cut)));
+  }
+}
+
 TEST(Latent, IsStoredOnceForAllHeads) {
   StateOptions options = latent_options("f32");
   options.layers.resize(1);

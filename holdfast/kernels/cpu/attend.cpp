@@ -54,10 +54,11 @@ void check_row(
     refuse("rows of 1 token or more at positions from 0 on", "another");
   }
   const int64_t end = row.start + row.count;
-  Position free(row.start);
+  const bool view = row.seen_to.has_value();
+  Position free(view ? 0 : row.start);
   for (const BidirectionalSpan& span : row.bidirectional) {
     if (span.begin < free || span.end <= span.begin ||
-        span.end > Position(end)) {
+        (!view && span.end > Position(end))) {
       refuse("bidirectional spans whole and in order in their row", "another");
     }
     free = span.end;

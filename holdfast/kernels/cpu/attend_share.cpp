@@ -27,16 +27,22 @@ class Finder {
         sees_(rows.size()) {}
 
   SharedRuns find() {
+    const int64_t window = spec_.visibility.window;
     for (size_t r = 0; r < spans_.size(); ++r) {
       const RowSpan& span = spans_[r];
       Sees& sees = sees_[r];
-      sees.blocks = visible_blocks(
-          spec_.visibility, span, span.start, span.start + span.count - 1);
+      const int64_t last_query = span.start + span.count - 1;
+      sees.blocks =
+          visible_blocks(spec_.visibility, span, span.start, last_query);
       sees.splits = visible_splits(sees.blocks);
-      // Written before this step, so full and the same for all.
-      sees.splits.end = std::max(
-          sees.splits.begin, span.start / (kSplitBlocks * kBlockTokens));
-      if (2 * span.count * heads_ <= kUnitRows && sees.splits.count() > 0) {
+      // Written before this step, so full and the same for all. The split of
+      // the last position stays the row's own, and a view whose window has left
+      // all of them behind reads alone.
+      const int64_t last = std::min(span.start, span.written() - 1);
+      sees.splits.end =
+          std::max(sees.splits.begin, last / (kSplitBlocks * kBlockTokens));
+      if (2 * span.count * heads_ <= kUnitRows && sees.splits.count() > 0 &&
+          (window == 0 || last_query + 1 - window < span.written())) {
         found_.order.push_back(static_cast<int64_t>(r));
       }
     }
@@ -169,7 +175,9 @@ VisibleSplits visible_splits(const VisibleBlocks& blocks) {
   return {
       .sinks = std::min(ceil_div(blocks.sink_blocks, kSplitBlocks), begin),
       .begin = begin,
-      .end = ceil_div(blocks.end, kSplitBlocks)};
+      .end = blocks.begin < blocks.end
+          ? ceil_div(blocks.end, kSplitBlocks)
+          : std::max(begin, ceil_div(blocks.sink_blocks, kSplitBlocks))};
 }
 
 SharedRuns find_shared(

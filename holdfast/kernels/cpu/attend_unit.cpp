@@ -200,8 +200,7 @@ AttendWorker::view_blocks(const AttendContext& context, const SplitRead& read) {
         .keys = blocks.images[b] + keys,
         .values = blocks.images[b] + values,
         .visible = visible_[count],
-        .written =
-            std::min(kBlockTokens, row.start + row.count - b * kBlockTokens)};
+        .written = std::min(kBlockTokens, row.written() - b * kBlockTokens)};
     ++count;
   }
   return count;

@@ -23,23 +23,30 @@ constexpr uint64_t lowest_bits(int64_t n) {
   return n <= 0 ? 0 : n >= 64 ? ~uint64_t{0} : (uint64_t{1} << n) - 1;
 }
 
-/// A query: its position, and the first position that it cannot see because it
-/// comes later, whatever the window.
+/// A query: its position, and the positions [begin, end) outside of which it
+/// sees nothing, whatever the window.
 struct Sight {
   int64_t position = 0;
   int64_t end = 0;
+  int64_t begin = 0;
 };
 
 inline Sight
 sight_at(const Visibility& visibility, const RowSpan& row, int64_t position) {
-  return {position, visibility.spans ? row.seen_end(position) : position + 1};
+  const int64_t next = position + 1;
+  return {
+      .position = position,
+      .end = visibility.spans ? row.seen_end(position)
+                              : std::min(next, row.seen_to.value_or(next)),
+      .begin = row.seen_from};
 }
 
 /// Bit j: the query sees position block * 64 + j.
 constexpr uint64_t
 visible_keys(const Visibility& visibility, const Sight& query, int64_t block) {
   const int64_t base = block * kBlockTokens;
-  const uint64_t known = lowest_bits(query.end - base);
+  const uint64_t known =
+      lowest_bits(query.end - base) & ~lowest_bits(query.begin - base);
   if (visibility.window == 0) {
     return known;
   }
@@ -47,6 +54,19 @@ visible_keys(const Visibility& visibility, const Sight& query, int64_t block) {
   const int64_t end = query.position + visibility.window - base;
   const uint64_t window = lowest_bits(end) & ~lowest_bits(first);
   return known & (window | lowest_bits(visibility.sinks - base));
+}
+
+/// False where a query of the row at that position has no key at all.
+inline bool
+sees_any(const Visibility& visibility, const RowSpan& row, int64_t position) {
+  const Sight query = sight_at(visibility, row, position);
+  if (visibility.window == 0) {
+    return query.begin < query.end;
+  }
+  const int64_t first = position + 1 - visibility.window;
+  const int64_t end = position + visibility.window;
+  return std::max(first, query.begin) < std::min(end, query.end) ||
+      query.begin < std::min(visibility.sinks, query.end);
 }
 
 /// The blocks that a row's queries at positions [first, last] may see: sink
@@ -76,8 +96,13 @@ inline VisibleBlocks visible_blocks(
     end = std::min(end, std::max(last + visibility.window, visibility.sinks));
   }
   blocks.end = ceil_div(end, kBlockTokens);
-  if (visibility.window > 0 && first >= visibility.window) {
-    blocks.begin = (first + 1 - visibility.window) / kBlockTokens;
+  const int64_t window = visibility.window > 0
+      ? std::max<int64_t>(first + 1 - visibility.window, 0)
+      : 0;
+  const int64_t begin = std::max(window, row.seen_from);
+  // A view's window may begin behind all that is written: sinks remain.
+  blocks.begin = begin < end ? begin / kBlockTokens : blocks.end;
+  if (row.seen_from < std::min(window, visibility.sinks)) {
     const int64_t sinks = ceil_div(visibility.sinks, kBlockTokens);
     blocks.sink_blocks = std::min(sinks, blocks.begin);
   }

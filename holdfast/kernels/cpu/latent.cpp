@@ -141,11 +141,11 @@ class PieceRun {
   Seen seen_by(int64_t t) const {
     const int64_t position = row_.start + piece_.token + t;
     const int64_t window = spec_.visibility.window;
-    const int64_t end = sight_at(spec_.visibility, row_, position).end;
-    return window == 0 ? Seen{0, end}
+    const Sight sight = sight_at(spec_.visibility, row_, position);
+    return window == 0 ? Seen{sight.begin, sight.end}
                        : Seen{
-                             std::max<int64_t>(position - window + 1, 0),
-                             std::min(position + window, end)};
+                             std::max(position - window + 1, sight.begin),
+                             std::min(position + window, sight.end)};
   }
   size_t index(int64_t t, int64_t h) const {
     return static_cast<size_t>(t * piece_.heads + h);
