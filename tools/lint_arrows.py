@@ -24,6 +24,7 @@ MAY = {
     "tier": ["env", "block"],
     "formats": ["base", "env"],
     "kernels": ["plan", "codec", "env"],
+    "measure": ["kernels"],
     "attend": ["kernels"],
     "recurrent": ["kernels"],
     "state": ["attend", "recurrent"],
@@ -31,11 +32,11 @@ MAY = {
     "prefix": ["state", "tier"],
     "engine": ["models", "formats", "prefix"],
     "train": ["attend", "recurrent", "kernels"],
-    "apps": ["engine"],
+    "apps": ["engine", "measure"],
 }
 # Folders that never see MLX. In kernels the primitives do, with the headers that
 # declare them: no other source may, for it is part of the library without MLX.
-NO_MLX = {"base", "env", "block", "codec", "rows", "plan", "tier", "formats"}
+NO_MLX = {"base", "env", "block", "codec", "rows", "plan", "tier", "formats", "measure"}
 MLX_FILE_IN_KERNELS = re.compile(r"_primitive\.cpp$|\.h$|/none/|/cuda/")
 INCLUDE = re.compile(r'^\s*#\s*include\s+["<]([^">]+)[">]', re.MULTILINE)
 

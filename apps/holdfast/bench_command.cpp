@@ -10,9 +10,11 @@ void add_bench(CLI::App& app, Action& action) {
   bench->footer(R"(
 Examples:
   holdfast bench model -m model.gguf --prompt 512 --gen 64
-  holdfast bench kernels)");
+  holdfast bench kernels
+  holdfast bench attend --rows 1)");
   add_bench_model(*bench, action);
   add_bench_kernels(*bench, action);
+  add_bench_attend(*bench, action);
 }
 
 } // namespace holdfast::app

@@ -18,6 +18,7 @@ void add_eval(CLI::App& app, Action& action);
 void add_bench(CLI::App& app, Action& action);
 void add_bench_model(CLI::App& bench, Action& action);
 void add_bench_kernels(CLI::App& bench, Action& action);
+void add_bench_attend(CLI::App& bench, Action& action);
 
 /// Parses the command line, runs the command, and reports what went wrong in
 /// one line. Returns the exit code; throws nothing.

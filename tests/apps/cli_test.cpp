@@ -30,7 +30,8 @@ TEST(CommandLine, SaysItsVersionAndHelpsWithExamples) {
            {"eval"},
            {"bench"},
            {"bench", "model"},
-           {"bench", "kernels"}}) {
+           {"bench", "kernels"},
+           {"bench", "attend"}}) {
     auto arguments = command;
     arguments.push_back("--help");
     const Outcome help = run(arguments);
@@ -98,6 +99,20 @@ TEST(CommandLine, CallsAUsersMistakeOneInOneLineWithCodeTwo) {
       {"bench", "model", "-m", m, "--prompt", "0", "--gen", "0"},
       {"bench", "model", "-m", m, "--batch", "0"},
       {"bench", "model", "-m", m, "--depth", "-1"},
+      {"bench", "attend", "--kv", "q9"},
+      {"bench", "attend", "--kv", "q8@64"},
+      {"bench", "attend", "--kv", "q4", "--dim", "80"},
+      {"bench", "attend", "--heads", "8"},
+      {"bench", "attend", "--heads", "8:3"},
+      {"bench", "attend", "--heads", "8:0"},
+      {"bench", "attend", "--heads", "x:1"},
+      {"bench", "attend", "--dim", "0"},
+      {"bench", "attend", "--rows", "1x"},
+      {"bench", "attend", "--rows", "5000"},
+      {"bench", "attend", "--positions", "0"},
+      {"bench", "attend", "--prefill", "-1"},
+      {"bench", "attend", "--time", "0"},
+      {"bench", "attend", "--threads", "0"},
   };
   for (const auto& arguments : mistakes) {
     const Outcome outcome = run(arguments);
