@@ -28,7 +28,8 @@ Examples:
   holdfast bench model -m model.gguf --prompt 512 --gen 64
   holdfast bench model -m model.gguf --prompt 0 --gen 32 --depth 8192 --json
   holdfast bench model -m model.gguf --prompt 0 --gen 32 --batch 8 --repeat 5
-  holdfast bench model -m model.gguf --prompt 0 --depth 4096 --batch 8 --shared)";
+  holdfast bench model -m model.gguf --prompt 0 --depth 4096 --batch 8 --shared
+  holdfast bench model -m model.gguf --prompt 0 --gen 128 --compiled)";
 
 // Each takes a vocabulary of logits in a step: 4 GiB for the largest models'.
 constexpr int64_t kMostRows = 4096;
@@ -216,6 +217,7 @@ void print(
         {"batch", arguments.batch},
         {"repeat", arguments.repeat},
         {"chunk", arguments.model.chunk},
+        {"compiled", arguments.model.compiled},
         {"kv", arguments.model.state.name()},
         {"threads", threads},
         {"kernels", path},
@@ -231,12 +233,13 @@ void print(
   std::snprintf(
       out,
       sizeof out,
-      "%lld rows at %sdepth %lld, %d threads, %s, state ",
+      "%lld rows at %sdepth %lld, %d threads, %s,%s state ",
       static_cast<long long>(arguments.batch),
       arguments.shared ? "a shared " : "",
       static_cast<long long>(arguments.depth),
       threads,
-      path);
+      path,
+      arguments.model.compiled ? " compiled," : "");
   std::string text = out + printable(arguments.model.state.name()) + "\n";
   const auto add = [&](const char* what, int64_t tokens, const Rate& r) {
     if (tokens > 0) {
@@ -261,7 +264,8 @@ int run_bench(const BenchArguments& arguments) {
   double load_ms = 0;
   const LoadedModel loaded = arguments.model.load(load_ms);
   const auto state = arguments.model.make_state(loaded);
-  Bench bench(arguments, *loaded.model, *state);
+  const auto compiled = arguments.model.compile(loaded);
+  Bench bench(arguments, compiled ? *compiled : *loaded.model, *state);
   // Untimed: memory is touched and threads are awake afterwards.
   if (arguments.prompt > 0) {
     bench.prefill(std::min(arguments.prompt, arguments.model.chunk));
@@ -295,6 +299,7 @@ void add_bench_model(CLI::App& bench, Action& action) {
   CLI::App* command = bench.add_subcommand("model", "Speed of a model");
   const auto arguments = std::make_shared<BenchArguments>();
   arguments->model.add_to(*command);
+  arguments->model.add_compiled_to(*command);
   const auto number =
       [&](const char* name, int64_t& value, const char* description) {
         add_integer(*command, name, value, description);

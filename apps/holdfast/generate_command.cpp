@@ -168,8 +168,9 @@ int run_generate(GenerateArguments& arguments) {
   if (arguments.verbose) {
     print_verbose(loaded, *state);
   }
+  const auto compiled = arguments.model.compile(loaded);
   Generator generator{
-      *loaded.model,
+      compiled ? *compiled : *loaded.model,
       loaded.source.tokenizer,
       loaded.source.end_tokens,
       *state,
@@ -211,6 +212,12 @@ int run_generate(GenerateArguments& arguments) {
     blaming(arguments.model.path, [&] { throw *failure; });
   }
   print_summary(results, facts, arguments);
+  if (arguments.verbose && compiled) {
+    std::fprintf(
+        stderr,
+        "%lld graphs of steps recorded\n",
+        static_cast<long long>(compiled->traces()));
+  }
   flush_state(cache, kFlushSeconds);
   return interrupt.exit_code();
 }

@@ -71,6 +71,7 @@ void add_sampling(CLI::App& command, SamplingOptions& sampling) {
 
 void GenerateArguments::add_to(CLI::App& command) {
   model.add_to(command);
+  model.add_compiled_to(command);
   prompts.add_to(command);
   folder.add_to(command);
   add_integer(

@@ -170,12 +170,24 @@ void ModelOptions::add_to(CLI::App& command) {
       "Read the state the slow, plain way, to compare with");
 }
 
+void ModelOptions::add_compiled_to(CLI::App& command) {
+  command.add_flag(
+      "--compiled",
+      compiled,
+      "Trace a step's graph once for each number of tokens and replay it");
+}
+
 void ModelOptions::validate() const {
   require_regular(path);
   if (!state.kv_config.empty()) {
     require_regular(state.kv_config);
   }
   users([&] { return state.policy(); });
+  if (compiled && state.reference_read) {
+    throw UserError(
+        "--compiled: expected it without --reference, whose graph is another "
+        "at every step");
+  }
   if (chunk < 1) {
     throw UserError(
         "--chunk: expected at least 1, got " + std::to_string(chunk));
@@ -204,6 +216,12 @@ ModelOptions::make_state(const LoadedModel& loaded) const {
   StateChoice choice = state;
   choice.max_bytes = Bytes(max_state_bytes.value_or(0));
   return users([&] { return holdfast::make_state(loaded, choice); });
+}
+
+std::unique_ptr<const CompiledModel>
+ModelOptions::compile(const LoadedModel& loaded) const {
+  return compiled ? std::make_unique<const CompiledModel>(*loaded.model)
+                  : nullptr;
 }
 
 void PromptOptions::add_to(CLI::App& command) {

@@ -17,6 +17,7 @@
 #include <CLI/CLI.hpp>
 
 #include "holdfast/engine/load.h"
+#include "holdfast/models/compiled.h"
 
 namespace holdfast::app {
 
@@ -86,13 +87,17 @@ struct ModelOptions {
   StateChoice state;
   std::optional<int64_t> max_state_bytes; // none: no limit
   int64_t chunk = 512;
+  bool compiled = false; // of the commands that decode
 
   void add_to(CLI::App& command);
+  void add_compiled_to(CLI::App& command);
   /// Throws UserError unless the file can be opened and the values make sense.
   void validate() const;
   /// With a progress line. Sets `milliseconds` since the program began.
   LoadedModel load(double& milliseconds) const;
   std::unique_ptr<State> make_state(const LoadedModel& loaded) const;
+  /// The model whose short steps are replayed; null unless asked for.
+  std::unique_ptr<const CompiledModel> compile(const LoadedModel& loaded) const;
 };
 
 void add_model_path(CLI::App& command, std::string& path);

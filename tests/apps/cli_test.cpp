@@ -83,6 +83,7 @@ TEST(CommandLine, CallsAUsersMistakeOneInOneLineWithCodeTwo) {
       {"generate", "-m", m, "-p", "a", "--max-state-bytes", "-1"},
       {"generate", "-m", m, "-p", "a", "--logprobs", "3"},
       {"generate", "-m", m, "-p", "a", "--json", "--logprobs", "-3"},
+      {"generate", "-m", m, "-p", "a", "--compiled", "--reference"},
       {"tokenize", "-p", "a"},
       {"inspect"},
       {"eval", "-m", m},
@@ -98,6 +99,7 @@ TEST(CommandLine, CallsAUsersMistakeOneInOneLineWithCodeTwo) {
       {"bench"},
       {"bench", "model", "-m", m, "--prompt", "0", "--gen", "0"},
       {"bench", "model", "-m", m, "--batch", "0"},
+      {"bench", "model", "-m", m, "--compiled", "--reference"},
       {"bench", "model", "-m", m, "--depth", "-1"},
       {"bench", "attend", "--kv", "q9"},
       {"bench", "attend", "--kv", "q8@64"},
@@ -319,6 +321,17 @@ TEST(BenchCommand, MeasuresAModel) {
   EXPECT_GT(json["prefill_tok_s"], 0.0);
   EXPECT_GT(json["decode_tok_s"], 0.0);
   EXPECT_EQ(json["batch"], 2);
+  EXPECT_EQ(json["compiled"], false);
+}
+
+TEST(BenchCommand, MeasuresCompiledSteps) {
+  const Outcome outcome = run(with_model(
+      {"bench", "model"},
+      {"--prompt", "0", "--gen", "3", "--compiled", "--json"}));
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const Json json = Json::parse(outcome.out);
+  EXPECT_GT(json["decode_tok_s"], 0.0);
+  EXPECT_EQ(json["compiled"], true);
 }
 
 } // namespace

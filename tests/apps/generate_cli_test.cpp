@@ -227,6 +227,41 @@ void expect_summary_after(int signal) {
   EXPECT_TRUE(outcome.out.ends_with('\n'));
 }
 
+TEST(GenerateCommand, GivesTheSameTextsAndLogprobsWithCompiledSteps) {
+  const std::vector<std::string> rest = {
+      "-p",
+      "hello the",
+      "-p",
+      "a",
+      "-n",
+      "90",
+      "--kv",
+      "q8g32/t4@40",
+      "--seed",
+      "3",
+      "--ignore-eos",
+      "--json",
+      "--logprobs",
+      "2",
+      "--verbose"};
+  std::vector<std::string> compiled = rest;
+  compiled.emplace_back("--compiled");
+  const Outcome plain = run(with_model({"generate"}, rest));
+  const Outcome replayed = run(with_model({"generate"}, compiled));
+  const auto expected = objects(plain);
+  const auto got = objects(replayed);
+  ASSERT_EQ(got.size(), 2u);
+  for (size_t i = 0; i < got.size(); ++i) {
+    for (const char* field : {"ids", "text", "logprobs", "state_bytes"}) {
+      EXPECT_EQ(got[i][field], expected[i][field]) << field;
+    }
+    EXPECT_EQ(got[i]["ids"].size(), 90u);
+  }
+  // All steps that decode have two tokens.
+  EXPECT_THAT(replayed.err, HasSubstr("1 graphs of steps recorded"));
+  EXPECT_THAT(plain.err, testing::Not(HasSubstr("recorded")));
+}
+
 TEST(GenerateCommand, FinishesOnInterruptWithItsSummary) {
   expect_summary_after(SIGINT); // 130
 }

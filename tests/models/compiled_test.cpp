@@ -5,6 +5,7 @@
 
 #include <numeric>
 #include <optional>
+#include <set>
 
 #include <gtest/gtest.h>
 
@@ -101,6 +102,50 @@ TEST(Compiled, TakesSixOperationsALayer) {
   run(compiled, rig.state, {{row, 1}}, {5});
   // And one for the embedding, one for the logits.
   EXPECT_EQ(compiled.primitives(1), 6 * rig.model->config().layers + 2);
+}
+
+TEST(Compiled, CrossesTheWindowFloorWithTheBitsOfThePlainStep) {
+  Rig rig; // windows of 24 positions in six of seven layers
+  const CompiledModel compiled(*rig.model);
+  const RowId plain = rig.state.add_row();
+  const RowId replayed = rig.state.add_row();
+  const auto both = [&](const std::vector<int32_t>& tokens) {
+    const auto count = static_cast<int64_t>(tokens.size());
+    ASSERT_EQ(
+        run(*rig.model, rig.state, {{plain, count}}, tokens),
+        run(compiled, rig.state, {{replayed, count}}, tokens))
+        << "position " << rig.state.length(replayed).get();
+  };
+  std::set<Position> floors;
+  for (int32_t t = 0; rig.state.length(replayed) < Position(170); ++t) {
+    const bool one = t % 5 != 0;
+    both(one ? std::vector{t % 300} : std::vector{1, t % 300, 2});
+    floors.insert(rig.state.reusable_floor(replayed));
+    ASSERT_EQ(
+        rig.state.reusable_floor(plain), rig.state.reusable_floor(replayed));
+  }
+  // All is reusable; then what was converted at 70; then two blocks go.
+  const std::set<Position> expected{
+      Position(0), Position(70), Position(64 + 23), Position(128 + 23)};
+  EXPECT_EQ(floors, expected);
+  EXPECT_EQ(compiled.traces(), 2); // one token, three
+}
+
+TEST(Compiled, TakesAsManyOperationsALayerAsTheDocsSayOfEachFamily) {
+  const auto operations = [](const char* name) {
+    test::FolderRig rig(name);
+    const CompiledModel compiled(*rig.model);
+    run(compiled, rig.state, {{rig.state.add_row(), 1}}, {5});
+    return compiled.primitives(1);
+  };
+  // Three recurrent layers, one of gated attention; embedding and logits.
+  EXPECT_EQ(operations("qwen35"), 3 * 5 + 7 + 2);
+  // A layer's scalar and the caps of the logits are MLX's operations, each with
+  // a broadcast; extra inputs are six a layer, and ten before the first.
+  EXPECT_EQ(operations("gemma4_wide"), 3 * (6 + 2) + 2 + 5);
+  EXPECT_EQ(operations("gemma4"), 7 * (6 + 2 + 6) + 10 + 2 + 5);
+  // Slices, copies and concatenations around the two parts of a key.
+  EXPECT_EQ(operations("latent"), 2 * 27 + 2);
 }
 
 TEST(Compiled, ServesSiblingsAndDraftsAndRollsBack) {
