@@ -4,6 +4,7 @@
 
 #include "holdfast/attend/kernel_read.h"
 #include "holdfast/kernels/cpu/attend.h"
+#include "holdfast/kernels/cpu/attend_plan.h"
 
 namespace holdfast {
 
@@ -37,23 +38,26 @@ class BlockRead : public KernelRead {
 
   std::function<void()> task(
       const LayerRead& layer,
-      const StepPlan& plan,
+      StepRun& run,
       const LayerArrays& arrays) const override {
+    const StepPlan& plan = run.plan();
     std::vector<cpu::AttendJob> jobs; // one a phase: a job has two codecs
     const auto add = [&](int64_t phase, auto& rows, auto& blocks) {
       const GroupPhase& of = layer.phases[phase];
-      jobs.push_back(
-          {.spec = &layer.spec,
-           .keys = of.keys,
-           .values = of.values,
-           .layout = &of.layout,
-           .layer = layer.layer_in_group,
-           .rows = rows,
-           .blocks = blocks,
-           .q = arrays.q,
-           .k = arrays.k,
-           .v = arrays.v,
-           .out = arrays.out});
+      cpu::AttendJob job{
+          .spec = &layer.spec,
+          .keys = of.keys,
+          .values = of.values,
+          .layout = &of.layout,
+          .layer = layer.layer_in_group,
+          .rows = rows,
+          .blocks = blocks,
+          .q = arrays.q,
+          .k = arrays.k,
+          .v = arrays.v,
+          .out = arrays.out};
+      job.plan = &planned(layer, phase, job, run.memo());
+      jobs.push_back(job);
     };
     const auto& blocks = plan.groups[layer.group];
     if (plan.mixed[layer.group].empty()) {
@@ -68,6 +72,36 @@ class BlockRead : public KernelRead {
             job, *layer.runtime.executor, layer.runtime.path);
       }
     };
+  }
+
+ private:
+  /// How a group's rows of one phase are cut into work, what they share
+  /// included.
+  struct Planned {
+    int64_t group = 0;
+    int64_t phase = 0;
+    cpu::AttendCut cut;
+    cpu::AttendPlan plan;
+  };
+
+  static const cpu::AttendPlan& planned(
+      const LayerRead& layer,
+      int64_t phase,
+      const cpu::AttendJob& job,
+      StepMemo& memo) {
+    const cpu::AttendCut cut =
+        cpu::attend_cut(job, layer.runtime.executor->threads());
+    return memo
+        .get<Planned>(
+            [&](const Planned& made) {
+              return made.group == layer.group && made.phase == phase &&
+                  made.cut == cut;
+            },
+            [&] {
+              return Planned{
+                  layer.group, phase, cut, cpu::plan_attend(job, cut)};
+            })
+        .plan;
   }
 };
 

@@ -37,7 +37,7 @@ class KernelPrimitive : public mx::UnaryPrimitive {
     cpu::allocate_output(out);
     auto task = read_.task(
         *layer_,
-        run->plan(),
+        *run,
         {.q = inputs[0].data<float>(),
          .k = own ? inputs[1].data<float>() : nullptr,
          .v = own ? inputs[2].data<float>() : nullptr,

@@ -41,11 +41,11 @@ class KernelRead : public Read {
 
   /// What MLX prints of the primitive.
   virtual const char* primitive_name() const = 0;
-  /// Appends where there are keys and values, then attends. Layer, plan and
-  /// arrays outlive the task.
+  /// Appends where there are keys and values, then attends. Layer, run and
+  /// arrays outlive the task. Made on the engine thread.
   virtual std::function<void()> task(
       const LayerRead& layer,
-      const StepPlan& plan,
+      StepRun& run,
       const LayerArrays& arrays) const = 0;
 
  private:

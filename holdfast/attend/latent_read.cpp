@@ -23,8 +23,9 @@ class LatentRead : public KernelRead {
 
   std::function<void()> task(
       const LayerRead& layer,
-      const StepPlan& plan,
+      StepRun& run,
       const LayerArrays& arrays) const override {
+    const StepPlan& plan = run.plan();
     const cpu::LatentJob job{
         .spec = &layer.spec,
         .phases = layer.phases,

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "holdfast/base/check.h"
+#include "holdfast/plan/step_memo.h"
 #include "holdfast/plan/step_plan.h"
 
 namespace holdfast {
@@ -36,6 +37,10 @@ class StepRun {
 
   const StepPlan& plan() const {
     return *plan_;
+  }
+  /// What follows from the plan.
+  StepMemo& memo() {
+    return memo_;
   }
   /// Throws kStale after end(), or once a layer has failed, with its text.
   void require_live() const {
@@ -83,6 +88,7 @@ class StepRun {
  private:
   const std::shared_ptr<const StepPlan> plan_;
   const char* const ended_text_;
+  StepMemo memo_;
   std::mutex at_work_; // tasks of one stream never meet: uncontended
   std::string text_; // written once, before failed_
   std::exception_ptr failure_; // likewise

@@ -15,15 +15,25 @@
 namespace holdfast::cpu {
 namespace {
 
+struct Team {
+  int threads = 1;
+  int64_t head_bytes = 0;
+};
+
 /// Of rows that share nothing.
 AttendPlan plan_of(
     const AttentionSpec& spec,
     const std::vector<RowSpan>& rows,
-    const AttendTeam& team) {
+    const Team& team) {
   AttendJob job;
-  job.spec = &spec;
   job.rows = rows;
-  return plan_attend(job, team);
+  return plan_attend(
+      job,
+      {.query_heads = spec.query_heads,
+       .kv_heads = spec.kv_heads,
+       .visibility = spec.visibility,
+       .head_bytes = team.head_bytes,
+       .threads = team.threads});
 }
 
 TEST(AttendPlan, GivesEachQueryRowToExactlyOneUnit) {

@@ -54,10 +54,15 @@ class Rows {
   }
   AttendPlan plan(int threads = 1) const {
     AttendJob job;
-    job.spec = &spec_;
     job.rows = spans_;
     job.blocks = blocks_;
-    return plan_attend(job, {threads, 1 << 20});
+    return plan_attend(
+        job,
+        {.query_heads = spec_.query_heads,
+         .kv_heads = spec_.kv_heads,
+         .visibility = spec_.visibility,
+         .head_bytes = 1 << 20,
+         .threads = threads});
   }
   const std::vector<RowSpan>& spans() const {
     return spans_;
@@ -174,8 +179,8 @@ TEST(AttendSharePlan, FindsWhatForkedRowsShareInAStepsPlan) {
   Transaction step = rows.chains.begin(appends);
   const StepPlan& plan = *step.plan();
   const auto splits_of = [&](size_t group, Visibility sees) {
-    const AttentionSpec spec = spec_of(4, 1, sees);
-    const SharedRuns found = find_shared(spec, plan.rows, plan.groups[group]);
+    const SharedRuns found = find_shared(
+        {.query_heads = 4, .visibility = sees}, plan.rows, plan.groups[group]);
     std::vector<int64_t> splits;
     for (const SharedRun& run : found.runs) {
       EXPECT_EQ(run.rows, 4);

@@ -145,11 +145,12 @@ void append_and_attend(
   if (job.k != nullptr) {
     append_rows(context, executor);
   }
-  const AttendTeam team{
-      .threads = executor.threads(),
-      .head_bytes = context.keys.bytes + context.values.bytes};
-  const AttendPlan plan = plan_attend(job, team);
-  AttendItems items(context, plan, team.threads);
+  AttendPlan own;
+  if (job.plan == nullptr) {
+    own = plan_attend(job, attend_cut(job, executor.threads()));
+  }
+  const AttendPlan& plan = job.plan != nullptr ? *job.plan : own;
+  AttendItems items(context, plan, executor.threads());
   for (const AttendRound& round : plan.rounds) {
     if (round.cost > kSmallCost) {
       executor.for_each(round.end - round.begin, [&](int64_t i, int) {

@@ -31,6 +31,8 @@
 
 namespace holdfast::cpu {
 
+struct AttendPlan;
+
 /// One layer of one step. Arrays are f32 and row-contiguous.
 struct AttendJob {
   const AttentionSpec* spec = nullptr;
@@ -45,6 +47,8 @@ struct AttendJob {
                             // whose task has appended them: only read
   const float* v = nullptr; // [T, kv_heads, value_dim]
   float* out = nullptr; // [T, query_heads, value_dim]
+  /// plan_attend() of such a job (attend_plan.h); null: made for this call.
+  const AttendPlan* plan = nullptr;
 };
 
 /// Ok where append_and_attend covers a layer on this path; kUnsupported with

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "holdfast/base/bits.h"
+#include "holdfast/kernels/cpu/attend_channel.h"
 #include "holdfast/kernels/cpu/attend_kernels.h"
 
 namespace holdfast::cpu {
@@ -17,18 +18,15 @@ constexpr int64_t kItemsPerThread = 4;
 constexpr int64_t kRunBytes = 64 << 10;
 
 /// The largest unit that still gives each thread its items.
-int64_t unit_rows(
-    const AttentionSpec& spec,
-    std::span<const RowSpan> rows,
-    int threads) {
-  const int64_t heads = spec.query_heads / spec.kv_heads;
+int64_t unit_rows(const AttendCut& cut, std::span<const RowSpan> rows) {
+  const int64_t heads = cut.query_heads / cut.kv_heads;
   int64_t size = kUnitRows;
   for (; size > kGroupRows; size /= 2) {
     int64_t units = 0;
     for (const RowSpan& row : rows) {
-      units += spec.kv_heads * ceil_div(row.count * heads, size);
+      units += cut.kv_heads * ceil_div(row.count * heads, size);
     }
-    if (units >= kItemsPerThread * threads) {
+    if (units >= kItemsPerThread * cut.threads) {
       break;
     }
   }
@@ -58,12 +56,9 @@ struct SharedPart {
 
 class Units {
  public:
-  Units(
-      const AttentionSpec& spec,
-      std::span<const RowSpan> rows,
-      AttendPlan& plan)
-      : spec_(spec),
-        heads_(spec.query_heads / spec.kv_heads),
+  Units(const AttendCut& cut, std::span<const RowSpan> rows, AttendPlan& plan)
+      : cut_(cut),
+        heads_(cut.query_heads / cut.kv_heads),
         rows_(rows),
         parts_(rows.size()),
         plan_(plan) {}
@@ -112,7 +107,7 @@ class Units {
         .queries = static_cast<int64_t>(plan_.queries.size()),
         .rows = queries.rows,
         .blocks = visible_blocks(
-            spec_.visibility,
+            cut_.visibility,
             row,
             row.start + queries.first / heads_,
             row.start + (queries.first + queries.rows - 1) / heads_),
@@ -128,13 +123,13 @@ class Units {
 
   void add_heads(AttendUnit unit, const SharedPart& parent) {
     unit.parent_row = parent.row;
-    for (; unit.kv_head < spec_.kv_heads; ++unit.kv_head) {
+    for (; unit.kv_head < cut_.kv_heads; ++unit.kv_head) {
       unit.parent = parent.unit < 0 ? -1 : parent.unit + unit.kv_head;
       plan_.units.push_back(unit);
     }
   }
 
-  const AttentionSpec& spec_;
+  const AttendCut& cut_;
   const int64_t heads_;
   std::span<const RowSpan> rows_;
   std::vector<SharedPart> parts_; // [row]
@@ -172,17 +167,14 @@ void add_items(
 }
 
 /// The items of units [first, end).
-AttendRound add_round(
-    AttendPlan& plan,
-    int64_t first,
-    int64_t end,
-    const AttendTeam& team) {
+AttendRound
+add_round(AttendPlan& plan, int64_t first, int64_t end, const AttendCut& cut) {
   AttendRound round{.begin = static_cast<int64_t>(plan.items.size())};
   for (int64_t u = first; u < end; ++u) {
     round.cost += cost_of(plan.units[u]);
   }
   const int64_t most = std::clamp<int64_t>(
-      kRunBytes / std::max<int64_t>(1, team.head_bytes), 1, kItemUnits);
+      kRunBytes / std::max<int64_t>(1, cut.head_bytes), 1, kItemUnits);
   for (int64_t u = first; u < end;) {
     const AttendUnit& unit = plan.units[u];
     int64_t units = 1;
@@ -197,7 +189,7 @@ AttendRound add_round(
          .units = units,
          .splits = unit.splits.count(),
          .cost = units * cost_of(unit)},
-        team.threads);
+        cut.threads);
     u += units;
   }
   std::stable_sort(
@@ -210,14 +202,30 @@ AttendRound add_round(
 
 } // namespace
 
-AttendPlan plan_attend(const AttendJob& job, const AttendTeam& team) {
+AttendCut attend_cut(const AttendJob& job, int threads) {
+  const AttentionSpec& spec = *job.spec;
+  return {
+      .query_heads = spec.query_heads,
+      .kv_heads = spec.kv_heads,
+      .visibility = spec.visibility,
+      .head_bytes =
+          view_channel(*job.keys, ChannelRole::kKeys, spec.key_dim).bytes +
+          view_channel(*job.values, ChannelRole::kValues, spec.value_dim).bytes,
+      .threads = threads};
+}
+
+AttendPlan plan_attend(const AttendJob& job, const AttendCut& cut) {
   AttendPlan plan;
-  Units units(*job.spec, job.rows, plan);
-  units.add_shared(find_shared(*job.spec, job.rows, job.blocks));
-  units.add_own(unit_rows(*job.spec, job.rows, team.threads));
+  Units units(cut, job.rows, plan);
+  units.add_shared(find_shared(
+      {.query_heads = cut.query_heads / cut.kv_heads,
+       .visibility = cut.visibility},
+      job.rows,
+      job.blocks));
+  units.add_own(unit_rows(cut, job.rows));
   const auto end = static_cast<int64_t>(plan.units.size());
-  plan.rounds[0] = add_round(plan, 0, plan.shared_units, team);
-  plan.rounds[1] = add_round(plan, plan.shared_units, end, team);
+  plan.rounds[0] = add_round(plan, 0, plan.shared_units, cut);
+  plan.rounds[1] = add_round(plan, plan.shared_units, end, cut);
   return plan;
 }
 

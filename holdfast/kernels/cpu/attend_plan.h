@@ -74,12 +74,20 @@ struct AttendPlan {
   }
 };
 
-struct AttendTeam {
-  int threads = 1;
+/// What a plan follows from besides rows and blocks: layers that agree in it
+/// have the same.
+struct AttendCut {
+  int64_t query_heads = 0;
+  int64_t kv_heads = 0;
+  Visibility visibility = {};
   int64_t head_bytes = 0; // of one head in one image
+  int threads = 1;
+  bool operator==(const AttendCut&) const = default;
 };
+/// Of a job's spec and codecs.
+AttendCut attend_cut(const AttendJob& job, int threads);
 
-/// Of a job's spec, rows and blocks; without blocks rows share nothing.
-AttendPlan plan_attend(const AttendJob& job, const AttendTeam& team);
+/// Of a job's rows and blocks; without blocks rows share nothing.
+AttendPlan plan_attend(const AttendJob& job, const AttendCut& cut);
 
 } // namespace holdfast::cpu

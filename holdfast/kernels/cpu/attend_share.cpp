@@ -17,14 +17,10 @@ constexpr int64_t kLeastSaved = 2;
 class Finder {
  public:
   Finder(
-      const AttentionSpec& spec,
+      const ShareSpec& spec,
       std::span<const RowSpan> rows,
       std::span<const RowBlocks> blocks)
-      : spec_(spec),
-        heads_(spec.query_heads / spec.kv_heads),
-        spans_(rows),
-        images_(blocks),
-        sees_(rows.size()) {}
+      : spec_(spec), spans_(rows), images_(blocks), sees_(rows.size()) {}
 
   SharedRuns find() {
     const int64_t window = spec_.visibility.window;
@@ -41,7 +37,8 @@ class Finder {
       const int64_t last = std::min(span.start, span.written() - 1);
       sees.splits.end =
           std::max(sees.splits.begin, last / (kSplitBlocks * kBlockTokens));
-      if (2 * span.count * heads_ <= kUnitRows && sees.splits.count() > 0 &&
+      if (2 * span.count * spec_.query_heads <= kUnitRows &&
+          sees.splits.count() > 0 &&
           (window == 0 || last_query + 1 - window < span.written())) {
         found_.order.push_back(static_cast<int64_t>(r));
       }
@@ -112,7 +109,7 @@ class Finder {
     int64_t queries = 0;
     int64_t r = rows.begin;
     for (; r < rows.end; ++r) {
-      queries += spans_[found_.order[r]].count * heads_;
+      queries += spans_[found_.order[r]].count * spec_.query_heads;
       if (queries > kUnitRows) {
         break;
       }
@@ -160,8 +157,7 @@ class Finder {
     divide(rows, end);
   }
 
-  const AttentionSpec& spec_;
-  const int64_t heads_;
+  const ShareSpec& spec_;
   std::span<const RowSpan> spans_;
   std::span<const RowBlocks> images_;
   std::vector<Sees> sees_; // [row]
@@ -181,7 +177,7 @@ VisibleSplits visible_splits(const VisibleBlocks& blocks) {
 }
 
 SharedRuns find_shared(
-    const AttentionSpec& spec,
+    const ShareSpec& spec,
     std::span<const RowSpan> rows,
     std::span<const RowBlocks> blocks) {
   if (rows.size() < 2 || blocks.empty()) {

@@ -49,11 +49,17 @@ struct SharedRuns {
   std::vector<SharedRun> runs; // a row's in order of the splits
 };
 
+/// Query heads that read one key-value head, and what they see.
+struct ShareSpec {
+  int64_t query_heads = 1;
+  Visibility visibility = {};
+};
+
 /// `blocks`: [row], or empty, where nothing is shared. A row with so many
 /// queries that a unit holds fewer than two such shares nothing: it already
 /// reads a block once for many of them.
 SharedRuns find_shared(
-    const AttentionSpec& spec,
+    const ShareSpec& spec,
     std::span<const RowSpan> rows,
     std::span<const RowBlocks> blocks);
 
