@@ -23,6 +23,24 @@ void require_distinct(std::span<const RowId> rows, const char* where) {
   }
 }
 
+void require_spans(const PaddedInput::Row& row) {
+  Position free = row.first;
+  const Position end = row.first + Position(row.length);
+  for (const BidirectionalSpan& span : row.spans) {
+    if (span.begin < free || span.end <= span.begin || span.end > end) {
+      throw Error(
+          ErrorCode::kInvalidArgument,
+          "[padded] expected bidirectional spans whole and in order within the "
+          "positions " +
+              std::to_string(row.first.get()) + " to " +
+              std::to_string(end.get()) + ", got [" +
+              std::to_string(span.begin.get()) + ", " +
+              std::to_string(span.end.get()) + ")");
+    }
+    free = span.end;
+  }
+}
+
 } // namespace
 
 PaddedInput::PaddedInput(std::span<const Row> rows, int64_t width) {
@@ -36,11 +54,17 @@ PaddedInput::PaddedInput(std::span<const Row> rows, int64_t width) {
               std::to_string(width) + " columns, got " +
               std::to_string(row.left) + " and " + std::to_string(row.length));
     }
+    expect(
+        row.first >= Position(0),
+        "[padded] expected positions from 0 on, got one below");
+    require_spans(row);
     names.push_back(row.row);
     rows_.push_back(
         {.row = row.row,
          .left = row.left,
          .length = row.length,
+         .spans = row.spans,
+         .first = row.first,
          .place = std::ssize(rows_)});
   }
   require_distinct(names, "[padded]");
@@ -94,12 +118,42 @@ bool PaddedInput::any_pending() const {
   });
 }
 
+const BidirectionalSpan*
+PaddedInput::cut_behind(const Entry& entry, int64_t columns) const {
+  const int64_t end = std::clamp<int64_t>(
+      entry.passed + columns_ + columns - entry.left, 0, entry.length);
+  return span_cut_at(entry.spans, entry.first + Position(end));
+}
+
+int64_t PaddedInput::fit_columns(int64_t least) const {
+  int64_t columns = std::max<int64_t>(least, 1);
+  for (bool cut = true; cut;) {
+    cut = false;
+    for (const Entry& entry : rows_) {
+      if (const BidirectionalSpan* span = cut_behind(entry, columns)) {
+        columns = entry.left + (span->end - entry.first).get() - entry.passed -
+            columns_;
+        cut = true;
+      }
+    }
+  }
+  return columns;
+}
+
 void PaddedInput::open(int64_t columns) {
   expect(!final_, "[padded.open] expected an input that goes on, got an ended");
   expect(columns >= 1, "[padded.open] expected at least one column, got none");
   expect(
       !any_pending(),
       "[padded.open] expected the open columns to be fed, got tokens left");
+  if (fit_columns(columns) != columns) {
+    throw Error(
+        ErrorCode::kInvalidArgument,
+        "[padded.open] expected columns that cut no bidirectional span, such "
+        "as " +
+            std::to_string(fit_columns(columns)) + ", got " +
+            std::to_string(columns));
+  }
   for (size_t i = 0; i < rows_.size(); ++i) {
     rows_[i].passed += columns_;
     rows_[i].place = static_cast<int64_t>(i);
@@ -108,16 +162,27 @@ void PaddedInput::open(int64_t columns) {
   opened_ = size();
 }
 
-PaddedPiece
-PaddedInput::piece(const std::function<int64_t(RowId)>& limit) const {
+PaddedPiece PaddedInput::piece(const Fit& fit) const {
   PaddedPiece piece;
   for (const Entry& entry : rows_) {
-    int64_t count = pending(entry);
-    count = count > 0 ? std::min(count, limit(entry.row)) : 0;
+    const int64_t wanted = pending(entry);
+    const Position from = entry.first + Position(entry.fed);
+    const auto to_come = std::find_if(
+        entry.spans.begin(), entry.spans.end(), [&](const auto& span) {
+          return span.begin >= from;
+        });
+    const int64_t count =
+        wanted > 0 ? fit(entry.row, wanted, {to_come, entry.spans.end()}) : 0;
     if (count < 1) {
       continue;
     }
-    piece.appends.push_back({entry.row, count});
+    const Position end = from + Position(count);
+    expect(
+        count <= wanted && span_cut_at(entry.spans, end) == nullptr,
+        "[padded.piece] expected tokens of the open columns that cut no "
+        "bidirectional span, got others");
+    piece.appends.push_back(
+        {entry.row, count, spans_from(entry.spans, from, end)});
     const int64_t first =
         entry.place * columns_ + entry.left + entry.fed - entry.passed;
     for (int64_t i = 0; i < count; ++i) {
@@ -129,9 +194,13 @@ PaddedInput::piece(const std::function<int64_t(RowId)>& limit) const {
 
 void PaddedInput::advance(const PaddedPiece& piece) {
   for (const RowAppend& append : piece.appends) {
+    const Entry& entry = at(append.row);
+    const Position end = entry.first + Position(entry.fed + append.count);
     expect(
-        append.count <= pending(at(append.row)),
-        "[padded.advance] expected tokens of the open columns, got more");
+        append.count <= pending(entry) &&
+            span_cut_at(entry.spans, end) == nullptr,
+        "[padded.advance] expected tokens of the open columns that cut no "
+        "bidirectional span, got others");
   }
   for (Entry& entry : rows_) {
     for (const RowAppend& append : piece.appends) {

@@ -6,8 +6,8 @@
 //   PaddedInput input({{row, left, length}, ...}, width);
 //   while (!input.finished()) {
 //     input.open(columns);                           // of the [B, L] input
-//     for (auto piece = input.piece(limit); !piece.appends.empty();
-//          piece = input.piece(limit)) {             // a step each
+//     for (auto piece = input.piece(fit); !piece.appends.empty();
+//          piece = input.piece(fit)) {               // a step each
 //       ... gather the tokens, run and commit a step, keep its output ...
 //       input.advance(piece);
 //     }
@@ -32,9 +32,7 @@ namespace holdfast {
 
 /// Tokens of one step, out of the open columns [B, columns].
 struct PaddedPiece {
-  /// Rows that have tokens, in order. Whoever feeds bidirectional spans adds
-  /// them, opens columns that hold each whole, and limits a piece to what cuts
-  /// none.
+  /// Rows that have tokens, in order, with the bidirectional spans among these.
   std::vector<RowAppend> appends;
   /// [T]: of each token in the order of the step, its place in the flattened
   /// [B, columns].
@@ -43,14 +41,24 @@ struct PaddedPiece {
 
 class PaddedInput {
  public:
-  /// A row of the input: the columns [left, left + length) hold its tokens.
+  /// A row of the input: the columns [left, left + length) hold its tokens, at
+  /// the positions from `first` on.
   struct Row {
     RowId row;
     int64_t left = 0;
     int64_t length = 0;
+    /// Whole ones, of these positions, in order.
+    std::vector<BidirectionalSpan> spans = {};
+    Position first{0};
   };
+  /// How many of at most `wanted` >= 1 tokens a row takes next, given its spans
+  /// to come, as State::fit_append says; 0: none yet.
+  using Fit = std::function<
+      int64_t(RowId row, int64_t wanted, BidirectionalSpans to_come)>;
+
   /// rows: in the order of the input's first axis. Throws kInvalidArgument
-  /// where a row is named twice or does not fit the width.
+  /// where a row is named twice or does not fit the width, or spans not the
+  /// row.
   PaddedInput(std::span<const Row> rows, int64_t width);
 
   /// B.
@@ -67,16 +75,20 @@ class PaddedInput {
   bool finished() const;
 
   /// The next `columns` columns of every row are here. Throws kInvalidArgument
-  /// while tokens of the last ones are left, for less than 1, and after
-  /// finalize.
+  /// while tokens of the last ones are left, for less than 1, where they cut a
+  /// row's span, and after finalize.
   void open(int64_t columns);
+  /// The fewest columns, `least` or more, that may be opened next: they cut no
+  /// span.
+  int64_t fit_columns(int64_t least) const;
   /// Open columns, 0 before the first open().
   int64_t columns() const {
     return columns_;
   }
-  /// What the next step may take of the open columns: of each row at most
-  /// limit(row) tokens (State::max_append). Empty where they are used up.
-  PaddedPiece piece(const std::function<int64_t(RowId)>& limit) const;
+  /// What the next step takes of the open columns: of each row as many tokens
+  /// as fit() says. Empty where they are used up. Throws kInvalidArgument where
+  /// that is more than there are, or cuts a span.
+  PaddedPiece piece(const Fit& fit) const;
   /// Says that a piece was committed. Throws kInvalidArgument unless it is the
   /// next of each of its rows.
   void advance(const PaddedPiece& piece);
@@ -105,6 +117,8 @@ class PaddedInput {
     RowId row;
     int64_t left = 0;
     int64_t length = 0;
+    std::vector<BidirectionalSpan> spans;
+    Position first;
     int64_t passed = 0; // columns behind the open ones
     int64_t fed = 0;
     int64_t place = 0; // in [B, columns]
@@ -113,6 +127,9 @@ class PaddedInput {
   const Entry& at(RowId row) const;
   /// Tokens of a row in the open columns that were not fed.
   int64_t pending(const Entry& entry) const;
+  /// The span that the columns after the open ones cut at their end, or null.
+  const BidirectionalSpan*
+  cut_behind(const Entry& entry, int64_t columns) const;
   bool any_pending() const;
   std::vector<Entry>
   chosen(std::span<const RowId> rows, const char* where) const;

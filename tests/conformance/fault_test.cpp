@@ -128,7 +128,9 @@ TEST(Fault, PaddingOnBothSidesNeverEntersARecurrentState) {
   PaddedInput input(prepared, columns);
   input.open(columns);
   const auto piece =
-      input.piece([&](RowId row) { return state.max_append(row); });
+      input.piece([&](RowId row, int64_t wanted, BidirectionalSpans spans) {
+        return state.fit_append(row, wanted, spans);
+      });
   Step step = state.begin(piece.appends);
   auto out = step.recur(
       LayerIndex(0), layer.weights, gather_tokens(x, piece, state.stream()));

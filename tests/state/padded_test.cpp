@@ -67,9 +67,11 @@ mx::array feed_columns(
   const auto v = columns_of(rows, &Sequence::v, kKvHeads, first, columns);
   input.open(columns);
   PaddedOutput output(input.size(), columns);
-  const auto limit = [&](RowId row) { return state.max_append(row); };
-  for (auto piece = input.piece(limit); !piece.appends.empty();
-       piece = input.piece(limit)) {
+  const auto fit = [&](RowId row, int64_t wanted, BidirectionalSpans spans) {
+    return state.fit_append(row, wanted, spans);
+  };
+  for (auto piece = input.piece(fit); !piece.appends.empty();
+       piece = input.piece(fit)) {
     Step step = state.begin(piece.appends);
     const auto ragged_k = gather_heads(k, piece, stream);
     const auto ragged_v = gather_heads(v, piece, stream);
@@ -159,6 +161,70 @@ TEST(PaddedState, GivesEveryRowTheBitsOfTheRowAlone) {
         EXPECT_EQ(
             state.retained_bytes(prepared[r].row), solo.retained_bytes(alone));
       }
+    }
+  }
+}
+
+// Images and prompts that see themselves whole, in rows padded differently.
+TEST(PaddedState, GivesRowsWithSpansTheBitsOfTheRowAlone) {
+  using Spans = std::vector<BidirectionalSpan>;
+  const auto span = [](int64_t begin, int64_t end) {
+    return BidirectionalSpan{Position(begin), Position(end)};
+  };
+  const Sequence a(150, 67), b(150, 68), c(150, 69);
+  const int64_t width = 130;
+  const std::vector<Padded> rows{{&a, 0, 130}, {&b, 60, 70}, {&c, 17, 100}};
+  const std::vector<Spans> spans{
+      {span(5, 12), span(55, 100)}, {span(0, 30)}, {}};
+  for (const StateOptions& with : {options("q4"), changing(64)}) {
+    for (const int64_t columns : {130, 17}) {
+      State state(with);
+      std::vector<PaddedInput::Row> prepared;
+      for (size_t r = 0; r < rows.size(); ++r) {
+        prepared.push_back(
+            {.row = state.add_row(),
+             .left = rows[r].left,
+             .length = rows[r].length,
+             .spans = spans[r]});
+      }
+      PaddedInput input(prepared, width);
+      std::vector<std::vector<float>> got(rows.size());
+      for (int64_t first = 0; first < width;) {
+        const int64_t count =
+            input.fit_columns(std::min(columns, width - first));
+        const auto out = feed_columns(state, input, rows, first, count);
+        for (size_t r = 0; r < rows.size(); ++r) {
+          append_outputs(got[r], out, static_cast<int64_t>(r), rows[r], first);
+        }
+        first += count;
+      }
+      input.finalize();
+      for (size_t r = 0; r < rows.size(); ++r) {
+        State solo(with);
+        const RowId alone = solo.add_row();
+        std::vector<float> want;
+        for (int64_t done = 0; done < rows[r].length;) {
+          const int64_t count =
+              solo.fit_append(alone, rows[r].length - done, spans[r]);
+          const RowAppend append{
+              alone,
+              count,
+              spans_from(spans[r], Position(done), Position(done + count))};
+          Step step = solo.begin({&append, 1});
+          const auto out = run_layers(step, {{rows[r].sequence, done, count}});
+          step.commit_all();
+          want.insert(want.end(), out.begin(), out.end());
+          done += count;
+        }
+        EXPECT_TRUE(same_bits(got[r], want)) << columns << " row " << r;
+      }
+      // The spans are seen: without them other bits come.
+      const RowId plain = state.add_row();
+      const auto without = append_to(
+          state,
+          plain,
+          {&a, 0, std::min<int64_t>(130, state.max_append(plain))});
+      EXPECT_FALSE(std::equal(without.begin(), without.end(), got[0].begin()));
     }
   }
 }
