@@ -5,7 +5,10 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <numeric>
 #include <sstream>
+#include <string>
 
 #include "rig.h"
 
@@ -19,13 +22,16 @@ constexpr int kScripts = 30;
 #endif
 
 /// Plays scripts from a fixed seed; prints the smallest that fails.
-void play_scripts(Rig& rig, uint64_t seed, int scripts_in_all) {
+void play_scripts(
+    uint64_t seed,
+    int scripts_in_all,
+    const std::function<void()>& play) {
   rc::detail::TestParams params;
   params.seed = seed;
   params.maxSuccess = scripts_in_all;
   params.maxSize = 45; // operations of a script
-  const auto result = rc::detail::checkTestable(
-      [&] { rig.play(*scripts()); }, rc::detail::TestMetadata{}, params);
+  const auto result =
+      rc::detail::checkTestable(play, rc::detail::TestMetadata{}, params);
   if (!result.is<rc::detail::SuccessResult>()) {
     std::ostringstream text;
     rc::detail::printResultMessage(result, text);
@@ -33,13 +39,17 @@ void play_scripts(Rig& rig, uint64_t seed, int scripts_in_all) {
   }
 }
 
+constexpr int kForkOperations = 16; // of a script over long rows
+
 class Conformance : public ::testing::TestWithParam<const Codec*> {};
 
 TEST_P(Conformance, HoldsInRandomScriptsOfRowOperations) {
   int64_t played = 0;
   for (int64_t round = 0; round < kRounds; ++round) {
     Rig rig(*GetParam(), round);
-    play_scripts(rig, 100 + static_cast<uint64_t>(round), kScripts);
+    play_scripts(100 + static_cast<uint64_t>(round), kScripts, [&] {
+      rig.play(*scripts());
+    });
     if (HasFatalFailure()) {
       return;
     }
@@ -48,11 +58,30 @@ TEST_P(Conformance, HoldsInRandomScriptsOfRowOperations) {
   EXPECT_GT(played, kScripts * 100); // else little was shown
 }
 
+// What forks share they read together; the row alone shares nothing. Rows are
+// long, so one script of one round of a codec: it has each phase and window.
+TEST_P(Conformance, GivesForksThatReadTogetherTheBitsOfTheRowAlone) {
+  const std::string name = GetParam()->name();
+  const auto seed = static_cast<uint64_t>(
+      std::accumulate(name.begin(), name.end(), int64_t{0}));
+  Rig rig(*GetParam(), static_cast<int64_t>(seed) % kRounds);
+  play_scripts(seed, 1, [&] {
+    rig.play_forks(*rc::gen::resize(kForkOperations, scripts_of_forks()));
+  });
+  if (GetParam()->form().kind == CodecKind::kOther) {
+    EXPECT_EQ(rig.shared(), 0); // its layers have the reference read
+  } else {
+    EXPECT_GT(rig.shared(), 0); // else little was shown
+  }
+}
+
 // Run by ./dev check: --gtest_also_run_disabled_tests.
 TEST_P(Conformance, DISABLED_HoldsInTenTimesAsManyScriptsAndOtherCells) {
   for (int64_t round = kRounds; round < 6 * kRounds; ++round) {
     Rig rig(*GetParam(), round);
-    play_scripts(rig, 1000 + static_cast<uint64_t>(round), 2 * kScripts);
+    play_scripts(1000 + static_cast<uint64_t>(round), 2 * kScripts, [&] {
+      rig.play(*scripts());
+    });
     if (HasFatalFailure()) {
       return;
     }

@@ -8,6 +8,7 @@
 #include <random>
 #include <stdexcept>
 
+#include "holdfast/kernels/cpu/attend_kernels.h"
 #include "tests/code_of.h"
 
 namespace holdfast::conformance {
@@ -15,6 +16,11 @@ namespace holdfast::conformance {
 namespace {
 
 constexpr int64_t kMostRows = 5;
+constexpr int64_t kLongest = 230; // positions of a row
+// A split, which three rows or more share, and a tail that forks copy; and what
+// forks may grow by.
+constexpr int64_t kTrunk = cpu::kSplitBlocks * kBlockTokens + 9;
+constexpr int64_t kBranch = 70;
 constexpr size_t kMostKept = 2;
 
 int threads_of(int64_t round) {
@@ -89,15 +95,40 @@ Rig::Rig(const Codec& codec, int64_t round)
 }
 
 void Rig::play(const std::vector<Operation>& script) {
+  longest_ = kLongest;
+  guarded([&] { run_all(script); });
+}
+
+void Rig::play_forks(const std::vector<Operation>& script) {
+  longest_ = kTrunk + kBranch;
+  guarded([&] {
+    Side& side = sides_[0];
+    add_trunk(side, kTrunk);
+    trunk_ = side.rows.back();
+    while (!full()) {
+      fork(side, {.verb = Verb::kFork});
+    }
+    // All together at least once, whatever the script does.
+    speculate(
+        side, {.verb = Verb::kSpeculate, .a = 1, .b = (1u << kMostRows) - 1});
+    run_all(script);
+  });
+}
+
+void Rig::run_all(const std::vector<Operation>& script) {
+  for (const Operation& operation : script) {
+    run(operation);
+    check(sides_[0]);
+    check(sides_[1]);
+    check_bytes();
+  }
+  finish();
+}
+
+void Rig::guarded(const std::function<void()>& play) {
   clear();
   try {
-    for (const Operation& operation : script) {
-      run(operation);
-      check(sides_[0]);
-      check(sides_[1]);
-      check_bytes();
-    }
-    finish();
+    play();
   } catch (const std::exception& error) {
     std::string text = error.what();
     for (const Cell& cell : cells_) {
@@ -109,6 +140,7 @@ void Rig::play(const std::vector<Operation>& script) {
 
 void Rig::clear() {
   kept_.clear();
+  trunk_.reset();
   for (Side& side : sides_) {
     side.state.filter({});
     side.rows.clear();

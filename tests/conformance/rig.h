@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -62,6 +63,14 @@ class Rig {
   /// Plays a script from the start. With a text of the state's layers where it
   /// throws.
   void play(const std::vector<Operation>& script);
+  /// Plays a script on forks of a row that is longer than a split of the reads,
+  /// which they share.
+  void play_forks(const std::vector<Operation>& script);
+  /// Runs of splits that several rows read together in play_forks(), in all
+  /// layers that kernels of ours read.
+  int64_t shared() const {
+    return shared_;
+  }
   /// Tokens that went through steps, in all.
   int64_t played() const {
     return played_;
@@ -77,8 +86,13 @@ class Rig {
     PlayedRow row;
   };
 
+  void guarded(const std::function<void()>& play);
+  void run_all(const std::vector<Operation>& script);
   void run(const Operation& operation);
   void clear();
+  /// A row of so many tokens.
+  void add_trunk(Side& side, int64_t length);
+  void count_shared(Side& side, const std::vector<Draft>& drafts);
   Side& other(const Side& side) {
     return sides_[&side == &sides_[0] ? 1 : 0];
   }
@@ -141,6 +155,7 @@ class Rig {
   /// The outputs of these tokens in a row of `alone_` that goes on from `row`.
   void check_alone(RowId row, const PlayedRow& played, int64_t from);
   void finish();
+  void check_alone(const PlayedRow& row, const std::optional<RowId>& trunk);
 
   std::vector<Cell> cells_;
   LayerGroups groups_;
@@ -150,6 +165,9 @@ class Rig {
   std::vector<Kept> kept_;
   uint64_t ticks_ = 0; // of the script: what is drawn follows from it
   int64_t played_ = 0;
+  int64_t longest_ = 0; // positions of a row
+  std::optional<PlayedRow> trunk_; // which forks go on from
+  int64_t shared_ = 0;
 };
 
 /// Throws std::runtime_error.

@@ -211,14 +211,33 @@ void Rig::check_alone(RowId row, const PlayedRow& played, int64_t from) {
   }
 }
 
+// From the trunk on, which is alone too, where the row is a branch of it.
+void Rig::check_alone(const PlayedRow& row, const std::optional<RowId>& trunk) {
+  if (trunk) {
+    const std::vector<TokenAt> text = row.text();
+    const std::vector<TokenAt> prefix = trunk_->text();
+    if (std::ssize(text) >= std::ssize(prefix) &&
+        std::equal(prefix.begin(), prefix.end(), text.begin())) {
+      check_alone(alone_.fork_row(*trunk), row, trunk_->size());
+      return;
+    }
+  }
+  check_alone(alone_.add_row(), row, 0);
+}
+
 void Rig::finish() {
+  std::optional<RowId> trunk;
+  if (trunk_) {
+    trunk = alone_.add_row();
+    check_alone(*trunk, *trunk_, 0);
+  }
   for (Side& side : sides_) {
     for (const PlayedRow& row : side.rows) {
       const size_t layer = ++ticks_ % cells_.size();
       check_stored(side, row, layer);
       check_stored(side, row, (layer + 2) % cells_.size());
       check_images(side, row, (layer + 4) % cells_.size());
-      check_alone(alone_.add_row(), row, 0);
+      check_alone(row, trunk);
     }
   }
   // A row of a snapshot goes on, in a state of its own, as its row did.

@@ -8,6 +8,7 @@
 
 #include "mlx/mlx.h"
 
+#include "holdfast/kernels/cpu/attend_share.h"
 #include "rig.h"
 #include "tests/code_of.h"
 
@@ -17,7 +18,6 @@ namespace {
 
 namespace mx = mlx::core;
 
-constexpr int64_t kLongest = 230; // positions of a row
 constexpr int64_t kLongChunk = 90;
 constexpr int64_t kLongDraft = 7;
 // Of a span: no more than between two changes of a layer's precision.
@@ -49,7 +49,7 @@ void Rig::add_span(const PlayedRow& row, Draft& draft, uint32_t random) const {
   const int64_t begin = size + random % std::ssize(draft.tokens);
   const int64_t end = begin + 2 + random / 256 % (kLongSpan - 1);
   const std::vector<BidirectionalSpan> spans{{Position(begin), Position(end)}};
-  const int64_t most = std::min(room_of(row, spans), kLongest - size);
+  const int64_t most = std::min(room_of(row, spans), longest_ - size);
   if (end - size > most) {
     return;
   }
@@ -71,7 +71,7 @@ Rig::drafts(const Side& side, const Operation& operation, int64_t most) {
         ? 1 + static_cast<int64_t>(random()) % kLongDraft
         : 1 + static_cast<int64_t>(random()) % most;
     const int64_t count =
-        std::min({wanted, room_of(row, {}), kLongest - row.size()});
+        std::min({wanted, room_of(row, {}), longest_ - row.size()});
     if (count < 1) {
       continue;
     }
@@ -87,7 +87,62 @@ Rig::drafts(const Side& side, const Operation& operation, int64_t most) {
   return result;
 }
 
+void Rig::add_trunk(Side& side, int64_t length) {
+  add(side);
+  const size_t index = side.rows.size() - 1;
+  while (side.rows[index].size() < length) {
+    const PlayedRow& row = side.rows[index];
+    const int64_t count =
+        std::min({length - row.size(), room_of(row, {}), kLongChunk});
+    Draft draft{.row = row.id, .index = index, .tokens = {}, .spans = {}};
+    for (int64_t i = 0; i < count; ++i) {
+      draft.tokens.push_back(
+          static_cast<int32_t>((row.size() + i) * 7 % kVocabulary));
+    }
+    end(side, begin(side, {draft}), {draft}, {count});
+  }
+}
+
+// As a step that begins now finds them: the blocks below it stay the same.
+void Rig::count_shared(Side& side, const std::vector<Draft>& drafts) {
+  std::vector<RowSpan> spans;
+  std::vector<std::vector<RowBlocks>> blocks(
+      static_cast<size_t>(groups_.size())); // [group][row]
+  for (const Draft& draft : drafts) {
+    const PlayedRow& row = side.rows[draft.index];
+    spans.push_back(
+        {.first_token = 0,
+         .count = std::ssize(draft.tokens),
+         .start = row.size()});
+    const Snapshot taken = side.state.snapshot(row.id, row.ids());
+    for (size_t group = 0; group < blocks.size(); ++group) {
+      RowBlocks& images = blocks[group].emplace_back();
+      for (const BlockRef& block : taken.row().blocks[group]) {
+        images.images.push_back(
+            block ? const_cast<std::byte*>(block.image()) : nullptr);
+      }
+    }
+  }
+  for (size_t layer = 0; layer < cells_.size(); ++layer) {
+    const AttentionSpec& spec = cells_[layer].spec;
+    const LayerPlace place =
+        groups_.place(LayerIndex(static_cast<int64_t>(layer)));
+    if (cells_[layer].exact()) {
+      shared_ +=
+          std::ssize(cpu::find_shared(
+                         {.query_heads = spec.query_heads / spec.kv_heads,
+                          .visibility = spec.visibility},
+                         spans,
+                         blocks[static_cast<size_t>(place.group)])
+                         .runs);
+    }
+  }
+}
+
 Step Rig::begin(Side& side, const std::vector<Draft>& drafts) {
+  if (trunk_) {
+    count_shared(side, drafts);
+  }
   std::vector<RowAppend> appends;
   std::vector<int32_t> positions;
   for (const Draft& draft : drafts) {

@@ -3,6 +3,7 @@
 #include "script.h"
 
 #include <ostream>
+#include <utility>
 
 namespace holdfast::conformance {
 
@@ -26,8 +27,21 @@ std::ostream& operator<<(std::ostream& out, const Operation& operation) {
              << ", " << operation.b << ", " << operation.c << ")";
 }
 
+namespace {
+
+rc::Gen<std::vector<Operation>> scripts_of(rc::Gen<Verb> verbs) {
+  const auto number = rc::gen::inRange<uint32_t>(0, 1u << 20);
+  return rc::gen::container<std::vector<Operation>>(rc::gen::build<Operation>(
+      rc::gen::set(&Operation::verb, std::move(verbs)),
+      rc::gen::set(&Operation::a, number),
+      rc::gen::set(&Operation::b, number),
+      rc::gen::set(&Operation::c, number)));
+}
+
+} // namespace
+
 rc::Gen<std::vector<Operation>> scripts() {
-  const auto verbs = rc::gen::weightedElement<Verb>(
+  return scripts_of(rc::gen::weightedElement<Verb>(
       {{2, Verb::kAdd},
        {12, Verb::kAppend},
        {6, Verb::kSpeculate},
@@ -41,13 +55,20 @@ rc::Gen<std::vector<Operation>> scripts() {
        {1, Verb::kMerge},
        {1, Verb::kTake},
        {1, Verb::kSnapshot},
-       {1, Verb::kAdopt}});
-  const auto number = rc::gen::inRange<uint32_t>(0, 1u << 20);
-  return rc::gen::container<std::vector<Operation>>(rc::gen::build<Operation>(
-      rc::gen::set(&Operation::verb, verbs),
-      rc::gen::set(&Operation::a, number),
-      rc::gen::set(&Operation::b, number),
-      rc::gen::set(&Operation::c, number)));
+       {1, Verb::kAdopt}}));
+}
+
+rc::Gen<std::vector<Operation>> scripts_of_forks() {
+  return scripts_of(rc::gen::weightedElement<Verb>(
+      {{10, Verb::kAppend},
+       {10, Verb::kSpeculate},
+       {2, Verb::kRollBack},
+       {4, Verb::kFork},
+       {1, Verb::kTrim},
+       {2, Verb::kCancel},
+       {1, Verb::kReorder},
+       {1, Verb::kSnapshot},
+       {1, Verb::kAdopt}}));
 }
 
 } // namespace holdfast::conformance

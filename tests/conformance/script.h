@@ -40,5 +40,7 @@ std::ostream& operator<<(std::ostream& out, const Operation& operation);
 
 /// Most are appends and drafts: a row needs many to leave a window.
 rc::Gen<std::vector<Operation>> scripts();
+/// On rows that are there already: no new ones, more forks.
+rc::Gen<std::vector<Operation>> scripts_of_forks();
 
 } // namespace holdfast::conformance

@@ -1,5 +1,7 @@
 // Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
 
+#include <algorithm>
+
 #include "tests/state/layers.h"
 
 namespace holdfast {
@@ -132,6 +134,71 @@ TEST(Latent, SeesBidirectionalSpansInAnyChunks) {
     for (const int64_t chunk : {1, 40, 64}) {
       EXPECT_TRUE(test::same_bits(whole, run(state, inputs, 150, chunk, spans)))
           << codec << " in chunks of " << chunk;
+    }
+  }
+}
+
+// Forks read the blocks they share once for all of them.
+TEST(Latent, GivesForksThatReadTogetherTheBitsOfTheRowAlone) {
+  constexpr int64_t kTrunk = 5 * kBlockTokens + 11;
+  constexpr int64_t kEnd = kTrunk + 12;
+  const Inputs inputs(kEnd, 8);
+  for (const char* codec : {"bf16", "t4"}) {
+    for (const int threads : {1, 2}) {
+      StateOptions options = latent_options(codec, false, threads);
+      options.layers[1] = latent_spec(300); // shares what all still see
+      State state(options);
+      const auto want = run(state, inputs, kEnd, kEnd);
+      const int64_t width = std::ssize(want) / kEnd;
+      const RowId trunk = state.add_row();
+      std::vector<RowId> rows{trunk};
+      // Rows at several places of the same text; all step together.
+      std::vector<int64_t> at{0};
+      while (*std::min_element(at.begin(), at.end()) < kEnd) {
+        std::vector<RowAppend> appends;
+        std::vector<int64_t> counts;
+        std::vector<mx::array> q, k, v;
+        for (size_t r = 0; r < rows.size(); ++r) {
+          const int64_t wide =
+              at[r] < kTrunk ? kTrunk - at[r] : 1 + static_cast<int64_t>(r % 3);
+          const int64_t count = std::min(wide, kEnd - at[r]);
+          counts.push_back(count);
+          if (count == 0) {
+            continue;
+          }
+          appends.push_back({rows[r], count});
+          q.push_back(inputs.part(inputs.q, at[r], count, kQueryHeads));
+          k.push_back(inputs.part(inputs.k, at[r], count, 1));
+          v.push_back(inputs.part(inputs.v, at[r], count, 1));
+        }
+        Step step = state.begin(appends);
+        const auto all_q = mx::concatenate(q, 0);
+        const auto all_k = mx::concatenate(k, 0);
+        const auto all_v = mx::concatenate(v, 0);
+        auto out = mx::concatenate(
+            {step.attend(LayerIndex(0), all_q, all_k, all_v),
+             step.attend(LayerIndex(1), all_q, all_k, all_v),
+             step.attend_donor(LayerIndex(2), all_q)},
+            1);
+        mx::eval({out});
+        const auto got = test::values_of(out);
+        step.commit_all();
+        auto from = got.begin();
+        for (size_t r = 0; r < rows.size(); ++r) {
+          const std::vector<float> part(from, from + counts[r] * width);
+          from += counts[r] * width;
+          ASSERT_TRUE(test::same_bits(
+              part,
+              {want.begin() + at[r] * width,
+               want.begin() + (at[r] + counts[r]) * width}))
+              << codec << " row " << r << " at " << at[r];
+          at[r] += counts[r];
+        }
+        while (at[0] == kTrunk && rows.size() < 6) {
+          rows.push_back(state.fork_row(trunk));
+          at.push_back(kTrunk);
+        }
+      }
     }
   }
 }

@@ -10,13 +10,11 @@
 #include "holdfast/base/check.h"
 #include "holdfast/kernels/cpu/attend_visible.h"
 #include "holdfast/kernels/cpu/latent_kernels.h"
+#include "holdfast/kernels/cpu/latent_plan.h"
 
 namespace holdfast::cpu {
 
 namespace {
-
-/// Queries that share a decoded block: neighbouring tokens, some heads each.
-constexpr int64_t kPieceTokens = 16;
 
 const LatentKernels& kernels_of(KernelPath path) {
 #if defined(__x86_64__)
@@ -29,41 +27,6 @@ const LatentKernels& kernels_of(KernelPath path) {
 #endif
   (void)path;
   return latent_kernels_plain();
-}
-
-struct Piece {
-  int64_t row = 0;
-  int64_t token = 0; // first, within the row's
-  int64_t tokens = 0;
-  int64_t head = 0; // first
-  int64_t heads = 0;
-};
-
-std::vector<Piece> pieces_of(const LatentJob& job, int threads) {
-  // Few tokens: each thread takes some of the heads.
-  const int64_t heads = job.spec->query_heads;
-  int64_t whole = 0; // pieces of all heads
-  for (const RowSpan& row : job.rows) {
-    whole += ceil_div(row.count, kPieceTokens);
-  }
-  const int64_t parts = std::clamp<int64_t>(
-      ceil_div(threads, std::max<int64_t>(whole, 1)), 1, heads);
-  const int64_t part_heads = ceil_div(heads, parts);
-  std::vector<Piece> pieces;
-  for (size_t r = 0; r < job.rows.size(); ++r) {
-    const int64_t count = job.rows[r].count;
-    for (int64_t t = 0; t < count; t += kPieceTokens) {
-      for (int64_t h = 0; h < heads; h += part_heads) {
-        pieces.push_back(
-            {.row = static_cast<int64_t>(r),
-             .token = t,
-             .tokens = std::min(kPieceTokens, count - t),
-             .head = h,
-             .heads = std::min(part_heads, heads - h)});
-      }
-    }
-  }
-  return pieces;
 }
 
 void append(const LatentJob& job) {
@@ -90,81 +53,117 @@ void append(const LatentJob& job) {
   }
 }
 
+/// A token of a piece.
+struct Query {
+  int64_t row = 0; // of the batch
+  int64_t token = 0; // in [T]
+  int64_t begin = 0; // the positions [begin, end) that it sees
+  int64_t end = 0;
+};
+
 class PieceRun {
  public:
   PieceRun(
       const LatentJob& job,
-      const Piece& piece,
+      const LatentPiece& piece,
       const LatentKernels& kernels)
       : job_(job),
         spec_(*job.spec),
-        row_(job.rows[static_cast<size_t>(piece.row)]),
-        blocks_(job.blocks[static_cast<size_t>(piece.row)]),
         piece_(piece),
         kernels_(kernels),
         latents_(static_cast<size_t>(kBlockTokens * spec_.value_dim)),
-        keys_(static_cast<size_t>(kBlockTokens * spec_.key_dim)),
-        max_(
-            static_cast<size_t>(piece.tokens * piece.heads),
-            -std::numeric_limits<float>::infinity()),
-        sum_(max_.size()) {}
-
-  void run() {
-    const Seen first = seen_by(0);
-    const Seen last = seen_by(piece_.tokens - 1);
-    for (int64_t b = first.begin / kBlockTokens; b * kBlockTokens < last.end;
-         ++b) {
-      const int64_t begin = b * kBlockTokens;
-      decode(b, std::min(last.end - begin, kBlockTokens));
-      for (int64_t t = 0; t < piece_.tokens; ++t) {
-        const Seen seen = seen_by(t);
-        const int64_t from = std::max(seen.begin - begin, int64_t{0});
-        const int64_t to = std::min(seen.end - begin, kBlockTokens);
-        for (int64_t h = 0; from < to && h < piece_.heads; ++h) {
-          read(t, h, from, to);
-        }
+        keys_(static_cast<size_t>(kBlockTokens * spec_.key_dim)) {
+    for (const LatentTokens& tokens : piece.rows) {
+      for (int64_t t = 0; t < tokens.count; ++t) {
+        queries_.push_back(query(tokens.row, tokens.first + t));
       }
     }
-    for (int64_t t = 0; t < piece_.tokens; ++t) {
+    const size_t results = queries_.size() * static_cast<size_t>(piece.heads);
+    max_.assign(results, -std::numeric_limits<float>::infinity());
+    sum_.assign(results, 0.0f);
+  }
+
+  void run() {
+    const int64_t all = std::ssize(queries_);
+    read_blocks(0, all, {0, piece_.shared_end});
+    int64_t first = 0;
+    for (const LatentTokens& tokens : piece_.rows) {
+      read_blocks(
+          first,
+          first + tokens.count,
+          {piece_.shared_end, std::numeric_limits<int64_t>::max()});
+      first += tokens.count;
+    }
+    for (int64_t i = 0; i < all; ++i) {
       for (int64_t h = 0; h < piece_.heads; ++h) {
-        kernels_.finish(out(t, h), sum_[index(t, h)], spec_.value_dim);
+        kernels_.finish(out(i, h), sum_[index(i, h)], spec_.value_dim);
       }
     }
   }
 
  private:
-  /// The positions [begin, end) that a token of the piece sees.
-  struct Seen {
-    int64_t begin;
-    int64_t end;
+  struct Blocks {
+    int64_t begin, end;
   };
-  Seen seen_by(int64_t t) const {
-    const int64_t position = row_.start + piece_.token + t;
+
+  Query query(int64_t row, int64_t t) const {
+    const RowSpan& span = job_.rows[static_cast<size_t>(row)];
+    const int64_t position = span.start + t;
     const int64_t window = spec_.visibility.window;
-    const Sight sight = sight_at(spec_.visibility, row_, position);
-    return window == 0 ? Seen{sight.begin, sight.end}
-                       : Seen{
-                             std::max(position - window + 1, sight.begin),
-                             std::min(position + window, sight.end)};
-  }
-  size_t index(int64_t t, int64_t h) const {
-    return static_cast<size_t>(t * piece_.heads + h);
-  }
-  int64_t query(int64_t t, int64_t h) const {
-    return (row_.first_token + piece_.token + t) * spec_.query_heads +
-        piece_.head + h;
-  }
-  float* out(int64_t t, int64_t h) const {
-    return job_.out + query(t, h) * spec_.value_dim;
+    const int64_t end = sight_at(spec_.visibility, span, position).end;
+    return {
+        .row = row,
+        .token = span.first_token + t,
+        .begin = latent_begin(spec_, span, position),
+        .end = window == 0 ? end : std::min(position + window, end)};
   }
 
-  void decode(int64_t b, int64_t slots) {
-    const std::byte* image = blocks_.images[static_cast<size_t>(b)];
+  /// What the queries [first, last) see of these blocks, each decoded once from
+  /// the first query's row.
+  void read_blocks(int64_t first, int64_t last, Blocks blocks) {
+    int64_t begin = std::numeric_limits<int64_t>::max();
+    int64_t end = 0;
+    for (int64_t i = first; i < last; ++i) {
+      begin = std::min(begin, queries_[static_cast<size_t>(i)].begin);
+      end = std::max(end, queries_[static_cast<size_t>(i)].end);
+    }
+    blocks.begin = std::max(blocks.begin, begin / kBlockTokens);
+    blocks.end = std::min(blocks.end, ceil_div(end, kBlockTokens));
+    for (int64_t b = blocks.begin; b < blocks.end; ++b) {
+      const int64_t at = b * kBlockTokens;
+      decode(
+          job_.blocks[static_cast<size_t>(
+              queries_[static_cast<size_t>(first)].row)],
+          b,
+          std::min(end - at, kBlockTokens));
+      for (int64_t i = first; i < last; ++i) {
+        const Query& query = queries_[static_cast<size_t>(i)];
+        const int64_t from = std::max(query.begin - at, int64_t{0});
+        const int64_t to = std::min(query.end - at, kBlockTokens);
+        for (int64_t h = 0; from < to && h < piece_.heads; ++h) {
+          read(i, h, from, to);
+        }
+      }
+    }
+  }
+  size_t index(int64_t i, int64_t h) const {
+    return static_cast<size_t>(i * piece_.heads + h);
+  }
+  int64_t query_head(int64_t i, int64_t h) const {
+    return queries_[static_cast<size_t>(i)].token * spec_.query_heads +
+        piece_.head + h;
+  }
+  float* out(int64_t i, int64_t h) const {
+    return job_.out + query_head(i, h) * spec_.value_dim;
+  }
+
+  void decode(const RowBlocks& blocks, int64_t b, int64_t slots) {
+    const std::byte* image = blocks.images[static_cast<size_t>(b)];
     ensure(
         image != nullptr,
         "[latent] expected an image for each block that a query sees, got "
         "none");
-    const GroupPhase& phase = job_.phases[static_cast<size_t>(blocks_.phase)];
+    const GroupPhase& phase = job_.phases[static_cast<size_t>(blocks.phase)];
     const auto channel = [&](ChannelRole role, float* to, int64_t dim) {
       const auto planes = phase.planes(image, job_.layer, 0, role);
       for (int64_t slot = 0; slot < slots; ++slot) {
@@ -176,9 +175,9 @@ class PieceRun {
     channel(ChannelRole::kKeys, keys_.data(), spec_.key_dim);
   }
 
-  void read(int64_t t, int64_t h, int64_t first, int64_t end) {
+  void read(int64_t i, int64_t h, int64_t first, int64_t end) {
     kernels_.block(
-        {.q = job_.q + query(t, h) * spec_.query_dim(),
+        {.q = job_.q + query_head(i, h) * spec_.query_dim(),
          .latents = latents_.data(),
          .keys = keys_.data(),
          .value_dim = spec_.value_dim,
@@ -186,20 +185,19 @@ class PieceRun {
          .first = first,
          .end = end,
          .scale = spec_.scale,
-         .out = out(t, h),
-         .max = &max_[index(t, h)],
-         .sum = &sum_[index(t, h)]});
+         .out = out(i, h),
+         .max = &max_[index(i, h)],
+         .sum = &sum_[index(i, h)]});
   }
 
   const LatentJob& job_;
   const AttentionSpec& spec_;
-  const RowSpan& row_;
-  const RowBlocks& blocks_;
-  const Piece& piece_;
+  const LatentPiece& piece_;
   const LatentKernels& kernels_;
+  std::vector<Query> queries_; // row by row
   std::vector<float> latents_;
   std::vector<float> keys_;
-  std::vector<float> max_; // [token][head]
+  std::vector<float> max_; // [query][head]
   std::vector<float> sum_;
 };
 
@@ -228,7 +226,7 @@ void append_and_attend_latent(
     append(job);
   }
   const LatentKernels& kernels = kernels_of(path);
-  const std::vector<Piece> pieces = pieces_of(job, executor.threads());
+  const std::vector<LatentPiece> pieces = plan_latent(job, executor.threads());
   executor.for_each(std::ssize(pieces), [&](int64_t i, int) {
     PieceRun(job, pieces[static_cast<size_t>(i)], kernels).run();
   });
