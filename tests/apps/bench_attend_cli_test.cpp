@@ -145,7 +145,7 @@ TEST(BenchAttendCommand, PrintsATable) {
 }
 
 TEST(BenchAttendCommand, MeasuresEachPathOfThisProcessor) {
-  for (const char* path : {"plain", "avx512", "amx"}) {
+  for (const char* path : {"plain", "avx2", "avx512", "amx"}) {
     const Outcome outcome = run(bench_attend(
         {"--kernels",
          path,
