@@ -32,7 +32,11 @@ Result<std::unique_ptr<DiskTier>> DiskTier::open(DiskTierOptions options) {
   } catch (const Error& error) {
     return Status(error.code(), error.what());
   }
-  if (Status status = core->run([&] { core->reconcile(); }); !status.ok()) {
+  Status status = core->run([&] { core->reconcile(); });
+  if (status.ok()) {
+    status = core->run([&] { core->keep_to_the_cap(); });
+  }
+  if (!status.ok()) {
     return status;
   }
   return std::unique_ptr<DiskTier>(new DiskTier(std::move(core)));

@@ -69,6 +69,8 @@ class DiskTierCore {
   /// Evicts until `needed` more bytes fit. Throws kOutOfBudget, and then
   /// nothing was evicted, where they cannot.
   void make_room(Bytes needed, Removed& removed);
+  /// The same for none, as far as it goes: what may not be evicted stays.
+  void keep_to_the_cap();
   /// Gives back what nothing names and no tier has mapped. kErase: where the
   /// file system cannot punch, zeros are written.
   enum class Sweep { kPlain, kErase };

@@ -75,18 +75,22 @@ void EvictionOrder::consider_leaf(const NodeRow& node) {
       pinned_record_on(database_, node.id)) {
     return;
   }
-  Victim victim{.node = node, .object = {}, .bytes = {}};
+  Victim victim{.node = node, .object = {}, .extents = {}, .bytes = {}};
   for (const StoredImage& image : images_of(database_, node.id)) {
     if (untouchable_.segments.contains(image.extent.segment)) {
       return;
     }
-    victim.bytes += image.extent.bytes;
+    victim.extents.push_back(image.extent);
   }
   for (const RecordName& name : records_on(database_, node.id)) {
     const StoredRecord record = *find_record(database_, name);
-    if (!untouchable_.segments.contains(record.body.segment)) {
-      victim.bytes += whole_pages(record.body.bytes);
+    if (record.body.bytes > Bytes() &&
+        !untouchable_.segments.contains(record.body.segment)) {
+      victim.extents.push_back(record.body);
     }
+  }
+  for (const Extent& extent : victim.extents) {
+    victim.bytes += whole_pages(extent.bytes);
   }
   const int64_t cost =
       node.cost > 0 ? node.cost : kNsPerToken * node.token_count;
@@ -101,7 +105,10 @@ void EvictionOrder::consider_object(const ObjectRow& object) {
   const int64_t cost =
       object.cost > 0 ? object.cost : kNsPerPage * (bytes.get() / kSegmentPage);
   waiting_.push(scored(
-      {.node = {}, .object = object, .bytes = bytes},
+      {.node = {},
+       .object = object,
+       .extents = {object.extent},
+       .bytes = bytes},
       object.tick,
       cost,
       object.expires_ns));

@@ -30,7 +30,8 @@ struct Untouchable {
 struct Victim {
   std::optional<NodeRow> node; // else the object counts
   ObjectRow object;
-  Bytes bytes; // that its going frees
+  std::vector<Extent> extents; // that nothing names once it is gone
+  Bytes bytes; // their whole pages
 };
 
 class EvictionOrder {

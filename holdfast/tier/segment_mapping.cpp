@@ -9,6 +9,13 @@ namespace holdfast {
 
 namespace {
 
+/// True for what says that the file is not what it should be. The rest, such as
+/// kIo, says nothing about it: it may well be read the next time.
+bool is_of_the_file(ErrorCode code) {
+  return code == ErrorCode::kNotFound || code == ErrorCode::kInvalidArgument ||
+      code == ErrorCode::kCorrupt || code == ErrorCode::kUnsupported;
+}
+
 Status not_the_segment(const std::string& path, const std::string& what) {
   return Status(
       ErrorCode::kCorrupt,
@@ -19,9 +26,9 @@ Result<SegmentContent> read_content(const File& file, const SegmentRow& row) {
   Result<SegmentContent> content = read_segment(file);
   if (!content.ok()) {
     // Another version under a name of ours is as good as damage.
-    return content.status().code() == ErrorCode::kIo
-        ? content.status()
-        : Status(ErrorCode::kCorrupt, content.status().text());
+    return is_of_the_file(content.status().code())
+        ? Status(ErrorCode::kCorrupt, content.status().text())
+        : content.status();
   }
   const SegmentContent& got = content.value();
   if (got.header.identity != row.identity ||
@@ -44,9 +51,9 @@ Result<std::shared_ptr<const SegmentMapping>> SegmentMapping::open(
   Result<std::unique_ptr<File>> file =
       files.open(mapping->path_, FileSystem::Access::kRead);
   if (!file.ok()) {
-    return file.status().code() == ErrorCode::kIo
-        ? file.status()
-        : not_the_segment(mapping->path_, file.status().text());
+    return is_of_the_file(file.status().code())
+        ? not_the_segment(mapping->path_, file.status().text())
+        : file.status();
   }
   Result<SegmentContent> content = read_content(*file.value(), row);
   if (!content.ok()) {

@@ -3,6 +3,7 @@
 // Room within the cap: foreign files first, then what EvictionOrder says.
 
 #include <algorithm>
+#include <map>
 
 #include "holdfast/tier/disk_tier_core.h"
 #include "holdfast/tier/eviction.h"
@@ -36,7 +37,7 @@ class Evictor {
   }
 
   /// At least `wanted` bytes, or all there is.
-  Choice choose(Bytes wanted) const {
+  Choice choose(Bytes wanted) {
     Choice choice;
     choose_files(wanted, choice);
     EvictionOrder order = this->order();
@@ -45,7 +46,7 @@ class Evictor {
       if (!victim) {
         break;
       }
-      choice.bytes += victim->bytes;
+      choice.bytes += victim->bytes + ended_by(*victim);
       choice.victims.push_back(std::move(*victim));
     }
     return choice;
@@ -87,6 +88,24 @@ class Evictor {
         core_.options.clock->wall_ns());
   }
 
+  /// What goes besides with the last extents of their segments.
+  Bytes ended_by(const Victim& victim) {
+    Bytes sum;
+    for (const Extent& extent : victim.extents) {
+      const auto [place, first] =
+          left_.try_emplace(extent.segment, SegmentRow());
+      if (first) {
+        place->second = find_segment(core_.database(), extent.segment).value();
+      }
+      SegmentRow& left = place->second;
+      left.live -= whole_pages(extent.bytes);
+      if (left.live == Bytes()) {
+        sum += left.bytes - left.extents;
+      }
+    }
+    return sum;
+  }
+
   void choose_files(Bytes wanted, Choice& choice) const {
     std::vector<ForeignFile> files = core_.foreign;
     std::ranges::sort(files, {}, &ForeignFile::modified_ns);
@@ -120,6 +139,7 @@ class Evictor {
   DiskTierCore& core_;
   const OpenTiers open_;
   Untouchable untouchable_;
+  std::map<SegmentId, SegmentRow> left_; // of segments that victims are in
 };
 
 [[noreturn]] void no_room(const DiskTierCore& core, Bytes needed, Bytes used) {
@@ -162,6 +182,18 @@ void DiskTierCore::make_room(Bytes needed, Removed& removed) {
       no_room(*this, needed, in_use);
     }
     evictor.carry_out(choice, removed);
+  }
+}
+
+void DiskTierCore::keep_to_the_cap() {
+  Removed removed;
+  try {
+    make_room(Bytes(), removed);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::kOutOfBudget) {
+      throw;
+    }
+    note({".", Bytes(), TierFinding::Action::kNoted, error.what()});
   }
 }
 

@@ -284,7 +284,7 @@ TEST(DiskTierBudget, FilesOfAnotherFormatCountAndGoOldestFirst) {
   for (const std::string& path : old) {
     flip(*rig.memory, path, 8);
   }
-  flip(*rig.memory, "/state/manifest.db", 5000);
+  flip(*rig.memory, "/state/manifest.db", 2000);
   const auto tier = rig.open();
   EXPECT_TRUE(offered(*tier).nodes.empty());
   EXPECT_GE(tier->stats().value().foreign, Bytes(15 * kChatFile.get()));

@@ -126,9 +126,21 @@ void Client::read_all() {
   }
 }
 
+std::shared_ptr<MemoryFileSystem> start_of(const Workload& workload) {
+  static const auto kOpened = [&] {
+    const auto files = MemoryFileSystem::make();
+    DiskTier::open(options_of(files, workload)).value();
+    return files;
+  }();
+  return workload.from_nothing
+      ? MemoryFileSystem::make()
+      : kOpened->power_loss({.keep = PowerLoss::Keep::kNothing, .seed = 0});
+}
+
 const std::vector<Workload>& workloads() {
   static const std::vector<Workload> kWorkloads = {
       {"TurnsOfTwoChats",
+       true,
        Bytes(int64_t{1} << 30),
        [](Client& client) {
          client.turn("a", chat_tokens(1, 70));
@@ -138,6 +150,7 @@ const std::vector<Workload>& workloads() {
          client.turn("a", chat_tokens(1, 200));
        }},
       {"ForksAndForgetting",
+       false,
        Bytes(int64_t{1} << 30),
        [](Client& client) {
          client.turn("a", chat_tokens(0, 150));
@@ -148,6 +161,7 @@ const std::vector<Workload>& workloads() {
          client.turn("c", chat_tokens(4, 100));
        }},
       {"Objects",
+       false,
        Bytes(int64_t{1} << 30),
        [](Client& client) {
          client.put_object("a", "first");
@@ -157,6 +171,7 @@ const std::vector<Workload>& workloads() {
          client.turn("a", chat_tokens(1, 64));
        }},
       {"Evictions",
+       false,
        Bytes(570 << 10),
        [](Client& client) {
          for (int chat = 0; chat < 9; ++chat) {
@@ -227,7 +242,9 @@ void expect_truth(
   // And it goes on.
   Client client(tier, images, truth);
   client.turn("new", chat_tokens(99, 64));
-  EXPECT_EQ(offered(tier).restorable(chat_tokens(99, 64)), 64);
+  Offered after;
+  EXPECT_TRUE(tier.load(after).ok());
+  EXPECT_EQ(after.restorable(chat_tokens(99, 64)), 64);
 }
 
 } // namespace holdfast::test

@@ -53,10 +53,13 @@ class Client {
 
 struct Workload {
   const char* name;
+  bool from_nothing; // else in a folder that a tier was opened in before
   Bytes max_bytes;
   std::function<void(Client&)> run;
 };
 const std::vector<Workload>& workloads();
+/// What it starts from, anew.
+std::shared_ptr<MemoryFileSystem> start_of(const Workload& workload);
 
 /// Opens the folder anew and compares it with the truth.
 void expect_truth(

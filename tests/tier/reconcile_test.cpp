@@ -273,7 +273,7 @@ TEST(DiskTierFaults, B91_TwoShardsAndAnotherLayoutAreKeptApart) {
 }
 
 TEST(DiskTierManifest, ADamagedOneIsSetAsideAndANewOneBegun) {
-  for (const int64_t offset : {0, 17, 20, 100, 4095, 5000, 9000, 40000}) {
+  for (const int64_t offset : {0, 17, 20, 100, 2000, 4095}) {
     TierRig rig;
     two_chats(rig);
     flip(*rig.memory, "/state/manifest.db", offset);
