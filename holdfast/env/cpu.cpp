@@ -50,9 +50,15 @@ bool has_avx512() {
       __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
 }
 
+// clang has no name for it.
+bool has_f16c() {
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  return __get_cpuid(1, &a, &b, &c, &d) && (c & (1u << 29)) != 0;
+}
+
 bool has_avx2() {
   return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-      __builtin_cpu_supports("f16c");
+      has_f16c();
 }
 
 bool has_amx() {
