@@ -36,10 +36,26 @@ std::vector<std::string> parts_of(const std::string& path) {
 
 MemoryTree::MemoryTree()
     : room_used_(std::make_shared<std::atomic<int64_t>>(0)) {
-  auto root = std::make_shared<MemoryNode>();
-  root->folder = true;
-  root->number = ++nodes_;
-  root_ = use_of(std::move(root));
+  root_ = use_of(new_node(true));
+}
+
+MemoryTree::~MemoryTree() {
+  for (const auto& folder : folders_) {
+    if (const NodePtr node = folder.lock()) {
+      const auto seen = std::exchange(node->seen, {});
+      const auto stored = std::exchange(node->stored, {});
+    }
+  }
+}
+
+MemoryTree::NodePtr MemoryTree::new_node(bool folder) {
+  auto node = std::make_shared<MemoryNode>();
+  node->folder = folder;
+  node->number = ++nodes_;
+  if (folder) {
+    folders_.push_back(node);
+  }
+  return node;
 }
 
 MemoryUsePtr MemoryTree::use_of(NodePtr node) const {
@@ -85,9 +101,7 @@ Result<MemoryTree::Place> MemoryTree::find(const std::string& path) const {
 }
 
 MemoryUsePtr MemoryTree::add(const Place& place, bool folder) {
-  auto node = std::make_shared<MemoryNode>();
-  node->folder = folder;
-  node->number = ++nodes_;
+  NodePtr node = new_node(folder);
   node->modified_ns = node->changed_ns = tick();
   MemoryUsePtr use = use_of(node);
   place.folder->node().seen[place.name] = use;
@@ -220,8 +234,7 @@ MemoryTree MemoryTree::after_loss(PowerLoss loss) const {
   const std::function<void(const MemoryNode&, MemoryNode&)> fill =
       [&](const MemoryNode& from, MemoryNode& to) {
         for (const auto& [name, node] : names_of(from)) {
-          auto copy = std::make_shared<MemoryNode>();
-          copy->folder = node->folder;
+          const NodePtr copy = after.new_node(node->folder);
           copy->number = node->number;
           copy->modified_ns = node->modified_ns;
           copy->changed_ns = node->changed_ns;

@@ -68,6 +68,9 @@ class MemoryTree {
  public:
   /// An empty root.
   MemoryTree();
+  MemoryTree(MemoryTree&&) = default;
+  MemoryTree& operator=(MemoryTree&&) = default;
+  ~MemoryTree();
   /// What the machine finds after `loss`, all of it on the device.
   MemoryTree after_loss(PowerLoss loss) const;
 
@@ -123,11 +126,14 @@ class MemoryTree {
   };
 
   MemoryUsePtr use_of(NodePtr node) const;
+  NodePtr new_node(bool folder);
   void edit(Change change);
 
   std::shared_ptr<std::atomic<int64_t>> room_used_;
   MemoryUsePtr root_;
   std::vector<Change> changes_;
+  // A folder may be seen in one that is stored in it: rings of owners.
+  std::vector<std::weak_ptr<MemoryNode>> folders_;
   uint64_t nodes_ = 0;
   int64_t time_ = 0;
 };

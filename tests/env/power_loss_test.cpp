@@ -126,7 +126,20 @@ TEST_F(PowerLossTest, SyncsANameWithEverythingThatItBuildsOn) {
   ASSERT_TRUE(system_->rename("/s/a", "/t/b").ok());
   ASSERT_TRUE(system_->sync_folder("/t").ok());
   EXPECT_EQ(after({Keep::kNothing}, "/t/b"), "x");
-  EXPECT_EQ(after({Keep::kNothing}, "/s/a"), "none") << "it cannot be in both";
+  for (const Keep keep : kAllKeeps) {
+    EXPECT_EQ(after({keep}, "/s/a"), "none") << "it cannot be in both";
+  }
+}
+
+TEST_F(PowerLossTest, SyncsAMovedFolderWithEveryMoveBefore) {
+  ASSERT_TRUE(system_->create_folder("/s/a").ok());
+  ASSERT_TRUE(system_->create_folder("/s/a/b").ok());
+  ASSERT_TRUE(system_->rename("/s/a/b", "/s/b").ok());
+  ASSERT_TRUE(system_->rename("/s/a", "/s/b/a").ok());
+  ASSERT_TRUE(system_->sync_folder("/s/b").ok());
+  for (const Keep keep : kAllKeeps) {
+    EXPECT_TRUE(system_->power_loss({keep})->facts("/s/b/a").ok());
+  }
 }
 
 TEST_F(PowerLossTest, LosesAFolderWithAllThatIsInIt) {
