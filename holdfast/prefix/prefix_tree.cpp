@@ -61,20 +61,22 @@ void require_rules(
   expect(std::ranges::equal(scope.rules, rules, same), text);
 }
 
+/// A block says by its image kind (one a group and phase, in order) in which
+/// phase it is: of a row whose conversion was interrupted some are in the next.
 std::vector<GivenImage> images_of(const CapturedRow& row) {
   std::vector<GivenImage> images;
+  int64_t first_kind = 0;
   for (size_t group = 0; group < row.blocks.size(); ++group) {
-    const ImageSlot slot{
-        static_cast<int32_t>(group),
-        static_cast<int32_t>(row.chain.phase(static_cast<int64_t>(group)))};
     for (size_t block = 0; block < row.blocks[group].size(); ++block) {
-      if (row.blocks[group][block]) {
+      if (const BlockRef& image = row.blocks[group][block]) {
+        const ImageSlot slot{
+            static_cast<int32_t>(group),
+            static_cast<int32_t>(image.kind() - first_kind)};
         images.push_back(
-            {BlockIndex(static_cast<int64_t>(block)),
-             slot,
-             row.blocks[group][block]});
+            {BlockIndex(static_cast<int64_t>(block)), slot, image});
       }
     }
+    first_kind += row.rules[group].phases();
   }
   return images;
 }
@@ -163,6 +165,7 @@ Inserted PrefixTree::insert(
     const Path& path,
     const CapturedRow& row,
     const InsertOptions& options) {
+  require_path(path, "[prefix.insert]");
   expect(
       row.chain.committed() == path.length(),
       "[prefix.insert] expected a token a committed position, got another "

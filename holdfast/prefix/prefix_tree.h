@@ -140,7 +140,8 @@ class PrefixTree {
       const Path& path,
       std::span<const GivenImage> images,
       const InsertOptions& options = {});
-  /// The same with all that a row holds. Throws kInvalidArgument where the row
+  /// The same with all that a row holds, its blocks of a pool with one image
+  /// kind a group and phase, in order. Throws kInvalidArgument where the row
   /// has another length, other spans or other rules.
   Inserted insert(
       ScopeHandle scope,

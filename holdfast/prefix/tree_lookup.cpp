@@ -9,13 +9,6 @@
 
 namespace holdfast {
 
-namespace {
-
-/// Scopes that one lookup compares its own with.
-constexpr int64_t kMostScopes = 64;
-
-} // namespace
-
 Matched TreeCore::match(ScopeEntry& scope, const PathBlocks& blocks) const {
   Matched found{.root = scope.root, .nodes = {}, .part = {}};
   found.nodes.reserve(static_cast<size_t>(blocks.count()));
@@ -71,18 +64,20 @@ void TreeCore::explain_scopes(
     ScopeEntry& scope,
     const PathBlocks& blocks) {
   // A tenant does not learn what others keep.
-  int64_t looked = 0;
+  const BlockText first = blocks[0];
+  ScopeEntry* best = nullptr;
+  int64_t run = why.matched.get();
   for (ScopeEntry& other : scopes) {
-    if (&other == &scope || other.root->children.empty() ||
-        other.scope.of_other_tenant(scope.scope) || ++looked > kMostScopes) {
-      continue;
+    if (&other != &scope && !other.scope.of_other_tenant(scope.scope)) {
+      const int64_t known = other.root->children.longest(first).run;
+      best = known > run ? &other : best;
+      run = std::max(run, known);
     }
-    const Position known = match(other, blocks).length();
-    if (known > why.matched && known > why.other_matched) {
-      why.other_matched = known;
-      why.other_scope =
-          scope.scope.difference(other.scope).value_or(std::string());
-    }
+  }
+  if (best) {
+    why.other_matched = match(*best, blocks).length();
+    why.other_scope =
+        scope.scope.difference(best->scope).value_or(std::string());
   }
 }
 
@@ -94,7 +89,8 @@ Usable TreeCore::look_up(ScopeEntry& scope, const PathBlocks& blocks) {
   UsableSearch(scope, blocks, found).run(result);
   result.why.usable = result.length;
   explain_end(result.why, found, blocks);
-  if (result.why.matched < std::min(blocks.length(), Position(kBlockTokens))) {
+  const Position first(kBlockTokens);
+  if (result.why.matched < std::min(blocks.length(), first)) {
     explain_scopes(result.why, scope, blocks);
   }
   return result;

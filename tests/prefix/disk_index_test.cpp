@@ -40,9 +40,11 @@ TEST(DiskIndex, ATailOnDiskStaysUntilWhatExtendsItIsThere) {
   const Text text = text_of(100);
   known.store(known.put(text.first(40)));
   const Inserted longer = known.put(text.first(64));
-  const WriteBatch batch = known.tree.begin_write(longer.fresh);
-  EXPECT_EQ(known.tree.stats().disk_images, 1);
-  EXPECT_FALSE(known.tree.not_stored(batch).empty());
+  {
+    const WriteBatch batch = known.tree.begin_write(longer.fresh);
+    EXPECT_EQ(known.tree.stats().disk_images, 1);
+    EXPECT_FALSE(known.tree.not_stored(batch).empty());
+  }
   known.tree.reclaim(Bytes(1 << 30)); // RAM forgets all
   EXPECT_EQ(known.usable(text), 40);
   known.store(known.put(text.first(64)));

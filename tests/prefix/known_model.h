@@ -87,7 +87,8 @@ class KnownModel {
           entry.agrees >= end;
     });
   }
-  /// A query at `length` sees a position of the block, or it holds sinks.
+  /// A query at `length` sees a position of the block or goes into it, or it
+  /// holds sinks.
   static bool needed(const GroupRule& rule, int64_t block, int64_t length) {
     const int64_t begin = block * kBlockTokens;
     for (int64_t p = begin; p < std::min(begin + kBlockTokens, length); ++p) {
@@ -95,7 +96,7 @@ class KnownModel {
         return true;
       }
     }
-    return begin < rule.sinks;
+    return begin < rule.sinks || length < begin + kBlockTokens;
   }
   bool in_phase(size_t group, int64_t phase, const Text& prompt, int64_t length)
       const {

@@ -28,14 +28,17 @@ std::vector<GroupRule> draw_rules(Random& random) {
   const int64_t groups = 1 + below(random, 3);
   for (int64_t group = 0; group < groups; ++group) {
     GroupRule rule;
-    switch (below(random, 4)) {
+    switch (below(random, 5)) {
       case 0:
         break;
       case 1:
         rule.window = 2; // recurrent
         break;
+      case 2: // needs nothing but a place, so that another says what is known
+        rule.window = !rules.empty() && rules[0].window == 0 ? 1 : 0;
+        break;
       default:
-        rule.window = 1 + below(random, 200);
+        rule.window = 2 + below(random, 200);
         rule.sinks = below(random, 2) * below(random, 140);
     }
     Position start;
