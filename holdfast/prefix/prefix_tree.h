@@ -76,7 +76,9 @@ struct FreshImages {
 struct Inserted {
   Position kept; // leading positions that found room; more are not in RAM
   NodeHandle leaf; // holds the last of them
-  std::vector<FreshImages> fresh; // parents before children
+  /// What of the path only RAM has, whoever put it there, parents before
+  /// children.
+  std::vector<FreshImages> fresh;
 };
 
 /// Nodes to store, and who they are.

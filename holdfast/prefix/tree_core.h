@@ -173,6 +173,8 @@ class TreeCore {
       const BlockText& text,
       std::span<const GivenImage> given,
       Inserted& result);
+  /// Where the disk lacks it and nobody writes it.
+  static void add_fresh(const Node& node, const Image& image, Inserted& result);
   void use_chat(Node& node, const InsertOptions& given);
   /// Tails that the text begins with lose what it has; what is durable goes
   /// once what replaces it is.

@@ -85,29 +85,42 @@ Node* TreeCore::put_block(
     }
   }
   Node* node = parent.children.find(text);
-  if (!node && taken.empty() && text.size() < kBlockTokens) {
-    const Children::Match known = parent.children.longest(text);
-    return known.run == text.size() ? known.node : nullptr;
-  }
-  ++parent.leases; // though the tail that it held may go
-  for (const GivenImage* image : taken) {
-    supersede_in_ram(parent, text, image->slot);
-  }
-  node = node ? node : &add_node(parent, text);
-  node->used = tick;
-  FreshImages fresh{.node = handle(*node), .slots = {}};
-  for (const GivenImage* image : taken) {
-    attach(*node, image->slot, image->image);
-    const Image& there = *node->find(image->slot);
-    if (!there.on_disk() && !there.writing) {
-      fresh.slots.push_back(image->slot);
+  if (node || !taken.empty() || text.size() == kBlockTokens) {
+    ++parent.leases; // though the tail that it held may go
+    for (const GivenImage* image : taken) {
+      supersede_in_ram(parent, text, image->slot);
+    }
+    node = node ? node : &add_node(parent, text);
+    node->used = tick;
+    for (const GivenImage* image : taken) {
+      attach(*node, image->slot, image->image);
+    }
+    --parent.leases;
+    for (const Image& image : node->images) {
+      add_fresh(*node, image, result);
     }
   }
-  --parent.leases;
-  if (!fresh.slots.empty()) {
-    result.fresh.push_back(std::move(fresh));
+  for (const GivenImage& image : given) { // what longer nodes have
+    if (!node || !node->has(image.slot)) {
+      Node* longer = parent.children.longest(text, image.slot).node;
+      node = node ? node : longer;
+      add_fresh(*longer, *longer->find(image.slot), result);
+    }
   }
   return node;
+}
+
+void TreeCore::add_fresh(
+    const Node& node,
+    const Image& image,
+    Inserted& result) {
+  if (!image.ram || image.on_disk() || image.writing) {
+    return;
+  }
+  if (result.fresh.empty() || !(result.fresh.back().node == handle(node))) {
+    result.fresh.push_back({.node = handle(node), .slots = {}});
+  }
+  result.fresh.back().slots.push_back(image.slot);
 }
 
 void TreeCore::supersede_in_ram(

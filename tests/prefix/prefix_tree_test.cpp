@@ -35,7 +35,9 @@ TEST(PrefixTree, ReusesToTheTokenInsideABlock) {
 TEST(PrefixTree, SharesWhatIsThere) {
   Known known({{}, {.window = 100}});
   const Text text = text_of(200);
-  EXPECT_EQ(known.put(text).fresh.size(), 4u);
+  const Inserted first = known.put(text);
+  EXPECT_EQ(first.fresh.size(), 4u);
+  known.store(first);
   const Bytes before = known.tree.bytes();
   EXPECT_TRUE(known.put(text).fresh.empty());
   EXPECT_EQ(known.tree.bytes(), before);
