@@ -7,8 +7,8 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <numeric>
-#include <optional>
 
 #include "holdfast/env/manual_clock.h"
 #include "holdfast/env/memory_file_system.h"
@@ -57,7 +57,7 @@ class Process {
                                   .clock = std::make_shared<ManualClock>()})
                       .value();
     }
-    cache_.emplace(state_, std::move(with));
+    cache_ = std::make_unique<PrefixCache>(state_, std::move(with));
   }
 
   struct Run {
@@ -93,7 +93,7 @@ class Process {
 
  private:
   State state_;
-  std::optional<PrefixCache> cache_;
+  std::unique_ptr<PrefixCache> cache_;
 };
 
 std::vector<float> last(const std::vector<float>& all, size_t count) {
@@ -110,14 +110,14 @@ void expect_reuse(
     const std::vector<int64_t>& lengths) {
   const Sequence vectors(kLength, 11);
   const auto files = restart ? disk() : nullptr;
-  std::optional<Process> process(std::in_place, options, files);
+  auto process = std::make_unique<Process>(options, files);
   process->run(text_tokens(200), vectors);
   for (const int64_t length : lengths) {
     SCOPED_TRACE(length);
     if (restart) {
       ASSERT_TRUE(process->cache().flush().durable);
       process.reset();
-      process.emplace(options, files);
+      process = std::make_unique<Process>(options, files);
     }
     // A text that goes another way from `length` on.
     const auto tokens = text_tokens(250, length);
@@ -234,7 +234,7 @@ TEST(PrefixCache, LetsGoOfItsBlocksBeforeARowIsRefused) {
 TEST(PrefixCache, ACrashKeepsWhatAFlushSaidWasDurable) {
   const Sequence vectors(kLength, 18);
   const auto files = disk();
-  std::optional<Process> process(std::in_place, options(), files);
+  auto process = std::make_unique<Process>(options(), files);
   process->run(text_tokens(150), vectors);
   ASSERT_TRUE(process->cache().flush().durable);
   const auto found = files->power_loss({});
