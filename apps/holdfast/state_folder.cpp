@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
@@ -35,20 +34,6 @@ int64_t available_memory() {
   return 2 * kGiB;
 }
 
-std::string user_data_folder() {
-  const char* data = std::getenv("XDG_DATA_HOME");
-  if (data && *data == '/') {
-    return data;
-  }
-  const char* home = std::getenv("HOME");
-  if (!home || *home != '/') {
-    throw UserError(
-        "--state: expected a folder or none, because HOME and XDG_DATA_HOME "
-        "name no folder to keep state in");
-  }
-  return std::string(home) + "/.local/share";
-}
-
 } // namespace
 
 void StateFolder::add_to(CLI::App& command) {
@@ -57,8 +42,7 @@ void StateFolder::add_to(CLI::App& command) {
                     "--state",
                     path_,
                     "Keep prompts and their state in this folder, for later "
-                    "runs; none: keep nothing (default: holdfast/state in the "
-                    "user's data folder)")
+                    "runs (default: none, which keeps nothing)")
                 ->type_name("DIR"));
   add_integer(
       command,
@@ -74,13 +58,9 @@ void StateFolder::add_to(CLI::App& command) {
       "what is available)");
 }
 
-std::string StateFolder::folder() const {
-  return path_.empty() ? user_data_folder() + "/holdfast/state" : path_;
-}
-
 void StateFolder::make_folders() const {
   namespace fs = std::filesystem;
-  const fs::path folder(this->folder());
+  const fs::path folder(path_);
   std::error_code error;
   if (fs::exists(folder / "tier", error)) {
     return;
@@ -99,8 +79,7 @@ void StateFolder::make_folders() const {
 
 std::string StateFolder::digest(const std::string& model_path) const {
   make_folders();
-  FileDigests digests(
-      posix_file_system(), folder() + "/digests", system_clock());
+  FileDigests digests(posix_file_system(), path_ + "/digests", system_clock());
   ProgressLine line("hashing the model");
   std::error_code error;
   const auto real = std::filesystem::canonical(model_path, error);
@@ -121,11 +100,11 @@ std::shared_ptr<DiskTier> StateFolder::open() const {
   make_folders();
   const auto files = posix_file_system();
   DiskTierOptions options{
-      .folder = folder() + "/tier", .files = files, .clock = system_clock()};
+      .folder = path_ + "/tier", .files = files, .clock = system_clock()};
   if (max_disk_bytes_) {
     options.max_bytes = Bytes(*max_disk_bytes_);
   } else {
-    const Result<Bytes> free = files->free_space(folder());
+    const Result<Bytes> free = files->free_space(path_);
     const int64_t tenth = free.ok() ? free.value().get() / 10 : kMostDisk;
     options.max_bytes = Bytes(std::min(kMostDisk, tenth));
   }

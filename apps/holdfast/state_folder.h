@@ -20,7 +20,7 @@ namespace holdfast::app {
 class StateFolder {
  public:
   void add_to(CLI::App& command);
-  /// False for `--state none`.
+  /// False for `--state none`, which holds unless another is named.
   bool kept() const {
     return path_ != "none";
   }
@@ -33,10 +33,9 @@ class StateFolder {
   PrefixCacheOptions cache_options() const;
 
  private:
-  std::string folder() const;
   void make_folders() const;
 
-  std::string path_; // empty: the user's data folder
+  std::string path_ = "none";
   std::optional<int64_t> max_disk_bytes_;
   std::optional<int64_t> max_cache_bytes_;
 };

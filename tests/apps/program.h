@@ -5,7 +5,6 @@
 
 #pragma once
 
-#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -60,11 +59,6 @@ class Program {
     std::string binary = HOLDFAST_BINARY;
     argv.push_back(binary.data());
     std::vector<std::string> copies = arguments;
-    // Tests keep no state but where they say so.
-    if (!copies.empty() && copies[0] == "generate" &&
-        std::ranges::find(copies, "--state") == copies.end()) {
-      copies.insert(copies.end(), {"--state", "none"});
-    }
     for (std::string& argument : copies) {
       argv.push_back(argument.data());
     }

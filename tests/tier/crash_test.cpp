@@ -128,8 +128,6 @@ TEST_P(TierCrash, PowerMayBeLostAtAnyCall) {
       const std::vector<PowerLoss> losses = {
           {.keep = Keep::kNothing, .seed = 0},
           {.keep = Keep::kEverything, .seed = 0},
-          {.keep = Keep::kSome, .seed = seed},
-          {.keep = Keep::kSome, .seed = ~seed},
           {.keep = Keep::kTornPrefix, .seed = seed},
           {.keep = Keep::kTornSectors, .seed = seed}};
       if (!survives(
