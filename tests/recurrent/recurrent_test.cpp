@@ -52,7 +52,7 @@ TEST(Recurrent, GivesTheSameBitsInAnyChunksOnAnyPathAndThreads) {
       EXPECT_TRUE(same_bits(want, RecurrentRig(weights).alone(inputs, chunk)))
           << "chunk " << chunk << ", keys of " << spec.key_dim;
     }
-    for (const KernelPath path : paths_here()) {
+    for (const KernelPath path : test::paths_here()) {
       EXPECT_TRUE(
           same_bits(want, RecurrentRig(weights, path, 1).alone(inputs, 70)))
           << name(path);
