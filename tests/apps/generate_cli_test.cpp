@@ -62,6 +62,9 @@ TEST(GenerateCommand, GivesTheDocumentedFieldsInOneObjectForEachPrompt) {
             "ids",
             "finish_reason",
             "prompt_tokens",
+            "reused_tokens",
+            "reused_from_disk",
+            "reuse",
             "generated_tokens",
             "load_ms",
             "first_token_ms",
@@ -81,6 +84,31 @@ TEST(GenerateCommand, GivesTheDocumentedFieldsInOneObjectForEachPrompt) {
     EXPECT_GT(all[i]["load_ms"], 0.0);
     EXPECT_GT(all[i]["decode_tok_s"], 0.0);
   }
+}
+
+// A second process begins with what the first one left, and says the same.
+TEST(GenerateCommand, BeginsWithWhatAnEarlierRunKeptAndGivesTheSameIds) {
+  const std::string folder = scratch("state");
+  const std::vector<std::string> arguments = {
+      "-p",
+      "hello the hello the hello",
+      "-n",
+      "6",
+      "--ignore-eos",
+      "--seed",
+      "9",
+      "--state",
+      folder};
+  const auto first = generate(arguments);
+  const auto again = generate(arguments);
+  std::filesystem::remove_all(folder);
+  ASSERT_EQ(again.size(), 1u);
+  EXPECT_EQ(first[0]["reused_tokens"], 0);
+  EXPECT_EQ(
+      again[0]["reused_tokens"].get<int>(),
+      again[0]["prompt_tokens"].get<int>() - 1);
+  EXPECT_EQ(again[0]["reused_from_disk"], again[0]["reused_tokens"]);
+  EXPECT_EQ(again[0]["ids"], first[0]["ids"]);
 }
 
 TEST(GenerateCommand, GivesEachPromptTheSameIdsAloneAndInABatch) {
