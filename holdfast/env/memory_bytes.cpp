@@ -15,8 +15,8 @@ int64_t pages_up(int64_t bytes) {
 
 } // namespace
 
-MemoryBytes::MemoryBytes(std::vector<std::byte> bytes)
-    : now_(std::make_shared<std::vector<std::byte>>(bytes)),
+MemoryBytes::MemoryBytes(PageVector bytes)
+    : now_(std::make_shared<PageVector>(bytes)),
       size_(static_cast<int64_t>(bytes.size())),
       stored_(std::move(bytes)) {
   for (int64_t page = 0; page < pages_up(size_); ++page) {
@@ -61,8 +61,8 @@ void MemoryBytes::reserve(int64_t size) {
   const auto needed = static_cast<size_t>(size);
   if (needed > now_->size()) {
     // A new buffer: mappings keep the old one.
-    auto larger = std::make_shared<std::vector<std::byte>>(
-        std::max(needed, 2 * now_->size()));
+    auto larger =
+        std::make_shared<PageVector>(std::max(needed, 2 * now_->size()));
     std::copy_n(now_->begin(), size_, larger->begin());
     now_ = std::move(larger);
   }
@@ -132,10 +132,8 @@ int64_t MemoryBytes::Change::end(int64_t size) const {
   return kind == Kind::kTruncate ? std::max(offset, size) : offset + length;
 }
 
-void MemoryBytes::Change::put(
-    int64_t begin,
-    int64_t end,
-    std::vector<std::byte>& file) const {
+void MemoryBytes::Change::put(int64_t begin, int64_t end, PageVector& file)
+    const {
   if (kind == Kind::kWrite) {
     if (static_cast<int64_t>(file.size()) < end) {
       file.resize(static_cast<size_t>(end));
@@ -160,8 +158,8 @@ std::pair<int64_t, int64_t> MemoryBytes::last_sectors() const {
   return {first, (end + kSectorBytes - 1) / kSectorBytes - first};
 }
 
-std::vector<std::byte> MemoryBytes::after_loss(const Survives& survives) const {
-  std::vector<std::byte> file = stored_; // zeros behind `size`
+PageVector MemoryBytes::after_loss(const Survives& survives) const {
+  PageVector file = stored_; // zeros behind `size`
   auto size = static_cast<int64_t>(stored_.size());
   for (int64_t number = 0; number < changes(); ++number) {
     const Change& change = changes_[static_cast<size_t>(number)];

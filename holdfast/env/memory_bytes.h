@@ -14,11 +14,31 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <new>
 #include <span>
 #include <utility>
 #include <vector>
 
 namespace holdfast {
+
+/// Begins at a page, as what a system maps does.
+template <class T>
+struct PageAllocator {
+  using value_type = T;
+  static constexpr std::align_val_t kPage{4096};
+
+  PageAllocator() = default;
+  template <class U>
+  PageAllocator(const PageAllocator<U>&) {}
+  T* allocate(size_t count) {
+    return static_cast<T*>(::operator new(count * sizeof(T), kPage));
+  }
+  void deallocate(T* at, size_t) {
+    ::operator delete(at, kPage);
+  }
+  bool operator==(const PageAllocator&) const = default;
+};
+using PageVector = std::vector<std::byte, PageAllocator<std::byte>>;
 
 inline constexpr int64_t kSectorBytes = 512;
 /// The unit in which room is given and taken.
@@ -28,7 +48,7 @@ class MemoryBytes {
  public:
   MemoryBytes() = default;
   /// On the device, all of it; pages of zeros are holes.
-  explicit MemoryBytes(std::vector<std::byte> bytes);
+  explicit MemoryBytes(PageVector bytes);
 
   int64_t size() const {
     return size_;
@@ -62,7 +82,7 @@ class MemoryBytes {
   /// the change of that number, from 0, got there; sector -1 is the size. What
   /// is false of one change of a sector is false of the later ones.
   using Survives = std::function<bool(int64_t change, int64_t sector)>;
-  std::vector<std::byte> after_loss(const Survives& survives) const;
+  PageVector after_loss(const Survives& survives) const;
 
  private:
   struct Change {
@@ -70,25 +90,25 @@ class MemoryBytes {
     Kind kind;
     int64_t offset; // of a truncate: the new size
     int64_t length;
-    std::vector<std::byte> bytes; // of a write
+    PageVector bytes; // of a write
 
     int64_t size_after(int64_t size_before) const;
     /// The end of what it changes in a file of `size` bytes.
     int64_t end(int64_t size) const;
     /// Does to `file` what it does between `begin` and `end`.
-    void put(int64_t begin, int64_t end, std::vector<std::byte>& file) const;
+    void put(int64_t begin, int64_t end, PageVector& file) const;
   };
 
   void reserve(int64_t size);
   void zero(int64_t begin, int64_t end);
   void set_page(int64_t page, bool used);
 
-  std::shared_ptr<std::vector<std::byte>> now_ =
-      std::make_shared<std::vector<std::byte>>(); // size_ bytes, then zeros
+  std::shared_ptr<PageVector> now_ =
+      std::make_shared<PageVector>(); // size_ bytes, then zeros
   int64_t size_ = 0;
   std::vector<bool> used_; // by page
   int64_t pages_ = 0;
-  std::vector<std::byte> stored_;
+  PageVector stored_;
   std::vector<Change> changes_;
 };
 
