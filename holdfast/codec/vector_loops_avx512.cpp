@@ -6,20 +6,14 @@
 #include "holdfast/codec/bf16_avx512-inl.h"
 #include "holdfast/codec/code_avx512-inl.h"
 #include "holdfast/codec/turbo_avx512-inl.h"
-#include "holdfast/codec/vector_loops.h"
+
+// After the loops that it names.
+#include "holdfast/codec/loop_table-inl.h"
 
 namespace holdfast {
 
 const VectorLoops& avx512_loops() {
-  static constexpr VectorLoops loops{
-      .affine_encode = affine_encode_loop,
-      .turbo_encode = turbo_encode_loop,
-      .rotate = rotate_loop,
-      .unrotate = unrotate_loop,
-      .put_key_codes = put_key_codes,
-      .put_value_codes = put_value_codes,
-      .read_bf16_keys = read_bf16_keys,
-      .read_bf16_values = read_bf16_values};
+  static constexpr VectorLoops loops = loop_table();
   return loops;
 }
 
