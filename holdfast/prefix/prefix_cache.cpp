@@ -2,7 +2,6 @@
 
 #include "holdfast/prefix/prefix_cache.h"
 
-#include <algorithm>
 #include <unordered_map>
 #include <utility>
 
@@ -68,14 +67,11 @@ struct PrefixCache::Disk {
 PrefixCache::PrefixCache(State& state, PrefixCacheOptions options)
     : state_(state),
       options_(std::move(options)),
+      scope_text_(state.signature(), options_.adapter, options_.tenant_salt),
       tree_({.budget = options_.ram, .clock = options_.clock}),
-      scope_(tree_.open(
-          Scope(state.signature(), options_.adapter, options_.tenant_salt),
-          state.groups().rules())) {
+      scope_(tree_.open(scope_text_, state.groups().rules())) {
   if (options_.disk) {
-    const Scope scope(
-        state.signature(), options_.adapter, options_.tenant_salt);
-    Result<ScopeId> stored = options_.disk->scope({scope.text()});
+    Result<ScopeId> stored = options_.disk->scope({scope_text_.text()});
     disk_ =
         std::make_unique<Disk>(tree_, scope_, stored.value(), state_, options_);
     load();
@@ -125,19 +121,17 @@ Begun PrefixCache::begin(const Path& prompt) {
   // Each round without a row has taken an image out of the index.
   for (;;) {
     Usable usable = tree_.usable(scope_, prompt);
-    if (usable.length == Position(0)) {
-      const RowId row = state_.add_row();
-      state_.keep_sealed(row, true);
-      return {row, Position(0), std::move(usable.why)};
+    const auto blocks = held(usable);
+    if (!blocks) {
+      continue;
     }
-    if (const auto blocks = held(usable)) {
-      const auto tokens =
-          prompt.tokens.first(static_cast<size_t>(usable.length.get()));
-      const RowId row =
-          state_.adopt(state_.assemble(tokens, usable.facts, *blocks));
-      state_.keep_sealed(row, true);
-      return {row, usable.length, std::move(usable.why)};
-    }
+    const auto tokens =
+        prompt.tokens.first(static_cast<size_t>(usable.length.get()));
+    const RowId row = tokens.empty()
+        ? state_.add_row()
+        : state_.adopt(state_.assemble(tokens, usable.facts, *blocks));
+    state_.keep_sealed(row, true);
+    return {row, usable.length, std::move(usable.why)};
   }
 }
 
@@ -157,18 +151,26 @@ void PrefixCache::grew(RowId row, const Path& committed) {
          {static_cast<int32_t>(block.group), static_cast<int32_t>(block.phase)},
          block.block});
   }
-  std::ranges::stable_sort(images, {}, &GivenImage::block);
   tree_.insert(scope_, whole_blocks(committed), images);
 }
 
-void PrefixCache::put(RowId row, const Path& committed) {
-  if (committed.tokens.empty()) {
-    return;
+Inserted PrefixCache::insert_row(RowId row, Path& committed) {
+  try {
+    const Snapshot snapshot = state_.snapshot(row, committed.tokens);
+    return tree_.insert(scope_, committed, snapshot.row());
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::kOutOfBudget) {
+      throw;
+    }
   }
+  committed = whole_blocks(committed); // no room for a copy of open blocks
+  return tree_.insert(scope_, committed, std::span<const GivenImage>());
+}
+
+void PrefixCache::put(RowId row, Path committed) {
   grew(row, committed);
-  const Snapshot snapshot = state_.snapshot(row, committed.tokens);
-  Inserted inserted = tree_.insert(scope_, committed, snapshot.row());
-  if (disk_) {
+  Inserted inserted = insert_row(row, committed);
+  if (disk_ && !committed.tokens.empty()) {
     const RecordKey key{
         "text",
         std::make_shared<const std::vector<int32_t>>(

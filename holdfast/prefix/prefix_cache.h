@@ -10,7 +10,6 @@
 
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -32,8 +31,6 @@ struct PrefixCacheOptions {
   std::shared_ptr<Clock> clock = system_clock();
   std::string adapter = {}; // SHA-256 of its content
   std::string tenant_salt = {};
-  /// Told once when the disk starts to refuse, and again after it worked.
-  std::function<void(const Status&)> warn = {};
 };
 
 /// How a row began.
@@ -63,7 +60,7 @@ class PrefixCache {
   void grew(RowId row, const Path& committed);
   /// The row as it is, its open blocks too; and the disk shall have it. The row
   /// stays. Whatever finds no room is left out.
-  void put(RowId row, const Path& committed);
+  void put(RowId row, Path committed);
 
   /// Writes what the disk lacks; see FlushReport. Without a disk: durable is
   /// false where anything was put.
@@ -77,10 +74,14 @@ class PrefixCache {
   struct Disk;
   /// The blocks of a usable prefix; nothing where one cannot be read.
   std::optional<std::vector<std::vector<BlockRef>>> held(const Usable& usable);
+  /// Puts the row in; without room for its open blocks the full ones alone, and
+  /// the path is cut to them.
+  Inserted insert_row(RowId row, Path& committed);
   void load();
 
   State& state_;
   const PrefixCacheOptions options_;
+  const Scope scope_text_;
   PrefixTree tree_;
   const ScopeHandle scope_;
   std::unique_ptr<Disk> disk_;

@@ -231,6 +231,22 @@ TEST(PrefixCache, LetsGoOfItsBlocksBeforeARowIsRefused) {
   EXPECT_LE(process.state().peak_bytes(), small.max_bytes);
 }
 
+// A budget that the row itself fills: its full blocks are kept all the same.
+TEST(PrefixCache, WithoutRoomForATailKeepsTheFullBlocks) {
+  const Sequence vectors(kLength, 19);
+  StateOptions small = options();
+  const auto images = State(options()).groups().image_bytes();
+  small.max_bytes = Bytes(3 * images[0].get() + 3 * images[1].get());
+  const auto files = disk();
+  {
+    Process process(small, files);
+    process.run(text_tokens(150), vectors);
+    EXPECT_TRUE(process.cache().flush().durable);
+  }
+  Process later(options(), files);
+  EXPECT_EQ(later.run(text_tokens(150), vectors).reused, Position(128));
+}
+
 TEST(PrefixCache, ACrashKeepsWhatAFlushSaidWasDurable) {
   const Sequence vectors(kLength, 18);
   const auto files = disk();
