@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "commands.h"
 #include "console.h"
@@ -114,13 +115,15 @@ void print_summary(
     prefill = std::max(prefill, result.prefill_tok_s);
     decode += result.decode_tok_s;
   }
+  const std::string known =
+      arguments.folder.kept() ? " (" + std::to_string(reused) + " reused)" : "";
   std::fprintf(
       stderr,
-      "%zu prompt tokens (%lld reused) at %.0f tok/s, %zu generated at %.1f "
+      "%zu prompt tokens%s at %.0f tok/s, %zu generated at %.1f "
       "tok/s, loaded "
       "in %.2f s, first token after %.2f s, state %.1f MB (%s), seed %llu\n",
       prompt,
-      static_cast<long long>(reused),
+      known.c_str(),
       prefill,
       generated,
       decode,
@@ -164,7 +167,11 @@ int run_generate(GenerateArguments& arguments) {
         arguments.folder.digest(arguments.model.path);
   }
   const auto state = arguments.model.make_state(loaded);
-  PrefixCache cache(*state, arguments.folder.cache_options());
+  // All prompts of a run begin at once: without a folder nothing is known.
+  std::optional<PrefixCache> cache;
+  if (arguments.folder.kept()) {
+    cache.emplace(*state, arguments.folder.cache_options());
+  }
   if (arguments.verbose) {
     print_verbose(loaded, *state);
   }
@@ -175,7 +182,7 @@ int run_generate(GenerateArguments& arguments) {
       loaded.source.end_tokens,
       *state,
       loaded.runtime,
-      &cache};
+      cache ? &*cache : nullptr};
 
   TextOutput output(texts.size());
   ProgressLine line("reading the prompt");
@@ -218,7 +225,9 @@ int run_generate(GenerateArguments& arguments) {
         "%lld graphs of steps recorded\n",
         static_cast<long long>(compiled->traces()));
   }
-  flush_state(cache, kFlushSeconds);
+  if (cache) {
+    flush_state(*cache, kFlushSeconds);
+  }
   return interrupt.exit_code();
 }
 

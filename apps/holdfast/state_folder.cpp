@@ -67,8 +67,11 @@ void StateFolder::make_folders() const {
   }
   fs::create_directories(folder.parent_path(), error);
   const auto files = posix_file_system();
-  if (const Status made = files->create_folder(folder.string()); !made.ok()) {
-    throw UserError("--state: " + made.text());
+  for (const fs::path& made : {folder, folder / "tier"}) {
+    if (const Status status = files->create_folder(made.string());
+        !status.ok()) {
+      throw UserError("--state: " + status.text());
+    }
   }
   std::fprintf(
       stderr,
@@ -118,9 +121,7 @@ std::shared_ptr<DiskTier> StateFolder::open() const {
 PrefixCacheOptions StateFolder::cache_options() const {
   PrefixCacheOptions options;
   options.ram = Bytes(max_cache_bytes_.value_or(available_memory() / 2));
-  if (kept()) {
-    options.disk = open();
-  }
+  options.disk = open();
   return options;
 }
 

@@ -26,13 +26,12 @@ class StateFolder {
   }
   /// SHA-256 of the file, hex; remembered in the folder. Shows progress.
   std::string digest(const std::string& model_path) const;
-  /// Opens it, made where it does not exist; says so then. Throws UserError.
-  std::shared_ptr<DiskTier> open() const;
-  /// What a cache is to be made with. Where the disk cannot be had, a line on
-  /// standard error says so and RAM alone is used.
+  /// What a cache over the folder is to be made with. Throws as open().
   PrefixCacheOptions cache_options() const;
 
  private:
+  /// Made where it does not exist; says so then. Throws UserError.
+  std::shared_ptr<DiskTier> open() const;
   void make_folders() const;
 
   std::string path_ = "none";
