@@ -52,15 +52,19 @@ struct NodeToStore {
 struct RecordToStore {
   std::string space; // "chat", "generation", ...
   std::string name;
-  uint64_t version = 0; // lower than the stored one: kStale
+  /// 0: one more than the stored one. Lower than the stored one: kStale.
+  uint64_t version = 0;
   /// Index in the batch of the node that holds its last token, else -1 and
   /// `leaf` counts. The root stands for no tokens.
   int64_t leaf_in_batch = -1;
   NodeId leaf;
   Position length; // tokens; the leaf may have more
   std::string body; // attachments and metadata: opaque, checksummed
-  bool pinned = false; // neither it nor its nodes are evicted
+  bool pinned = false; // neither it nor its nodes are evicted; stays, once set
   int64_t expires_ns = 0; // wall clock; 0: never
+  /// Records of the space whose tokens this one's begin with are removed, save
+  /// pinned ones: the ancestors of a growing text are no entries of their own.
+  bool replaces_prefixes = false;
 };
 
 struct StoreBatch {
@@ -78,12 +82,6 @@ struct ObjectToStore {
   int64_t expires_ns = 0;
 };
 
-struct RecordName {
-  std::string space;
-  std::string name;
-  auto operator<=>(const RecordName&) const = default;
-};
-
 /// What went out of the manifest, for whoever keeps an index of it.
 struct Removed {
   std::vector<NodeId> nodes;
@@ -97,6 +95,7 @@ struct Stored {
   std::vector<NodeId> nodes; // [batch node]
   std::vector<std::vector<Extent>> images; // [batch node][image]
   Bytes written; // of the segment; 0 where everything was there
+  uint64_t version = 0; // of the record
   Removed removed; // superseded, or evicted to make room
 };
 

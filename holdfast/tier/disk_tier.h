@@ -86,7 +86,11 @@ class DiskTier {
   /// kNotFound where there is none.
   Result<StoredRecord> record(const RecordName& name);
   Result<std::vector<StoredRecord>> records(std::string_view space);
+  /// Of all spaces.
+  Result<std::vector<StoredRecord>> records();
   Result<std::string> record_body(const RecordName& name);
+  /// All of it as of one moment, whatever the scope.
+  Result<RecordText> record_text(const RecordName& name);
   Status pin_record(const RecordName& name, bool pinned);
   Status expire_record(const RecordName& name, int64_t wall_ns);
   /// Removes the record alone; its nodes may serve others. Ok where none is.

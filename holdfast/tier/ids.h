@@ -12,6 +12,7 @@
 #include <compare>
 #include <cstdint>
 #include <functional>
+#include <string>
 
 #include "holdfast/base/key_hash.h"
 #include "holdfast/base/strong.h"
@@ -37,6 +38,12 @@ struct Extent {
   Bytes offset;
   Bytes bytes;
   constexpr auto operator<=>(const Extent&) const = default;
+};
+
+struct RecordName {
+  std::string space;
+  std::string name;
+  auto operator<=>(const RecordName&) const = default;
 };
 
 } // namespace holdfast

@@ -16,11 +16,13 @@
 
 namespace holdfast {
 
-/// A record's name: a namespace and its tokens, never null. Shared, because
-/// tokens of a long context are not copied for each of its books.
+/// What a record is known by: a namespace and its tokens, never null; or, where
+/// its tokens change from one put to the next, a name instead of them. Shared,
+/// because tokens of a long context are not copied for each of its books.
 struct RecordKey {
   std::string space;
   std::shared_ptr<const std::vector<int32_t>> tokens;
+  std::string name = {};
 
   /// Compares the tokens themselves.
   bool operator==(const RecordKey& other) const;

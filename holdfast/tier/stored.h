@@ -49,6 +49,17 @@ struct StoredRecord {
   bool pinned = false;
 };
 
+/// A record with the text that it stands for.
+struct RecordText {
+  StoredRecord record;
+  std::string scope; // the scope's text
+  std::vector<int32_t> tokens; // record.length
+  /// [block], as NodeToStore's; the last may have some of tokens that the leaf
+  /// has behind the record's end.
+  std::vector<std::string> marks;
+  std::string body;
+};
+
 /// Receives what DiskTier::load reads: all scopes, then nodes with each parent
 /// before its children, then records. It must not call the tier.
 class TierVisitor {

@@ -4,9 +4,11 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "holdfast/tier/disk_tier_core.h"
 #include "holdfast/tier/node_table.h"
+#include "holdfast/tier/record_path.h"
 #include "holdfast/tier/record_table.h"
 #include "holdfast/tier/tier_map.h"
 
@@ -42,6 +44,27 @@ Status set_column(
   return status.ok() && !there ? no_record(name) : status;
 }
 
+/// All of a record but its body.
+std::optional<RecordText>
+find_text(Database& database, const RecordName& name) {
+  const std::optional<StoredRecord> record = find_record(database, name);
+  if (!record) {
+    return std::nullopt;
+  }
+  RecordText text{
+      .record = *record, .scope = {}, .tokens = {}, .marks = {}, .body = {}};
+  Statement scope = database.prepare("SELECT text FROM scopes WHERE id = ?");
+  if (scope.bind(record->scope.get()).step()) {
+    text.scope = scope.text(0);
+  }
+  for (NodePath::Run& run : path_to(database, record->leaf).runs) {
+    text.tokens.insert(text.tokens.end(), run.tokens.begin(), run.tokens.end());
+    text.marks.push_back(std::move(run.marks));
+  }
+  text.tokens.resize(static_cast<size_t>(record->length.get()));
+  return text;
+}
+
 /// Removes nodes from the leaf up, as long as nothing else needs them.
 void remove_unshared(Database& database, NodeId id, Removed& removed) {
   while (id != NodeId()) {
@@ -69,6 +92,36 @@ Result<StoredRecord> DiskTier::record(const RecordName& name) {
 
 Result<std::vector<StoredRecord>> DiskTier::records(std::string_view space) {
   return core_->run([&] { return all_records(core_->database(), &space); });
+}
+
+Result<std::vector<StoredRecord>> DiskTier::records() {
+  return core_->run([&] { return all_records(core_->database(), nullptr); });
+}
+
+Result<RecordText> DiskTier::record_text(const RecordName& name) {
+  // A body that was replaced between the two looks is looked for again.
+  for (int tries = 4;; --tries) {
+    Result<std::optional<RecordText>> found =
+        core_->run([&] { return find_text(core_->database(), name); });
+    if (!found.ok()) {
+      return found.status();
+    }
+    if (!found.value()) {
+      return no_record(name);
+    }
+    RecordText text = std::move(*found.value());
+    const Result<MappedImage> body =
+        map_extent(*core_, text.record.body, core_->options.verify);
+    if (body.ok()) {
+      const auto bytes = body.value().bytes();
+      text.body.assign(
+          reinterpret_cast<const char*>(bytes.data()), bytes.size());
+      return text;
+    }
+    if (body.status().code() != ErrorCode::kNotFound || tries == 1) {
+      return body.status();
+    }
+  }
 }
 
 Result<std::string> DiskTier::record_body(const RecordName& name) {

@@ -12,6 +12,7 @@
 #include "holdfast/block/layout.h"
 #include "holdfast/tier/batch_check.h"
 #include "holdfast/tier/node_table.h"
+#include "holdfast/tier/record_path.h"
 #include "holdfast/tier/record_table.h"
 #include "holdfast/tier/unfinished_segment.h"
 
@@ -154,7 +155,7 @@ class StoreRun {
 
   void require_record(const RecordToStore& record) {
     const auto old = find_record(core_.database(), {record.space, record.name});
-    if (old && old->version > record.version) {
+    if (old && record.version != 0 && old->version > record.version) {
       throw Error(
           ErrorCode::kStale,
           "[DiskTier] expected version " + std::to_string(old->version) +
@@ -182,7 +183,7 @@ class StoreRun {
       touch_node(core_.database(), stored_.nodes[i], use);
     }
     if (batch_.record) {
-      put_record(*batch_.record, segment, use.wall_ns);
+      put_record(*batch_.record, segment, use.wall_ns, superseded);
     }
     core_.write_touches();
     stored_.written = plan_.file_bytes();
@@ -193,6 +194,10 @@ class StoreRun {
         stored_.removed.nodes.end(),
         superseded.nodes.begin(),
         superseded.nodes.end());
+    stored_.removed.records.insert(
+        stored_.removed.records.end(),
+        superseded.records.begin(),
+        superseded.records.end());
     // What was superseded frees its pages when there is something to gain by
     // it: at the next eviction, prune or opening.
   }
@@ -252,13 +257,19 @@ class StoreRun {
     }
   }
 
-  void
-  put_record(const RecordToStore& record, SegmentId segment, int64_t wall_ns) {
+  void put_record(
+      const RecordToStore& record,
+      SegmentId segment,
+      int64_t wall_ns,
+      Removed& removed) {
     require_record(record);
     StoredRecord row;
     row.name = {record.space, record.name};
+    const auto old = find_record(core_.database(), row.name);
     row.scope = batch_.scope;
-    row.version = record.version;
+    row.version =
+        record.version != 0 ? record.version : (old ? old->version + 1 : 1);
+    stored_.version = row.version;
     row.leaf = record.leaf_in_batch >= 0
         ? stored_.nodes[static_cast<size_t>(record.leaf_in_batch)]
         : record.leaf;
@@ -268,10 +279,16 @@ class StoreRun {
       row.body = planned(body_, segment);
     }
     row.stored_ns = wall_ns;
-    row.pinned = record.pinned;
+    row.pinned = record.pinned || (old && old->pinned);
     row.expires_ns = record.expires_ns;
     remove_record_row(core_.database(), row.name);
     add_record(core_.database(), row);
+    if (record.replaces_prefixes) {
+      for (const RecordName& name : prefix_records(core_.database(), row)) {
+        remove_record_row(core_.database(), name);
+        removed.records.push_back(name);
+      }
+    }
   }
 
   DiskTierCore& core_;
