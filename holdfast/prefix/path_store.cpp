@@ -6,57 +6,39 @@
 
 namespace holdfast {
 
-/// Images that are being written.
-class PathStore::Content : public RecordContent {
- public:
-  Content(
-      PathStore& store,
-      RecordKey key,
-      std::vector<TokenMark> marks,
-      WriteBatch batch)
-      : store_(store),
-        key_(std::move(key)),
-        marks_(std::move(marks)),
-        batch_(std::move(batch)) {
-    for (const NodeToStore& node : batch_.nodes) {
-      for (const ImageToStore& image : node.images) {
-        bytes_ += image.block.bytes();
-      }
-    }
-  }
-  ~Content() override {
-    if (!stored_) {
-      store_.give_back(
-          key_, {std::move(marks_), store_.tree_.not_stored(batch_)});
-    }
-  }
-  Bytes bytes() const override {
-    return bytes_;
-  }
-  const WriteBatch& batch() const {
-    return batch_;
-  }
-  void set_stored(const Stored& stored) const {
-    store_.tree_.stored(batch_, stored);
-    stored_ = true;
-  }
+namespace {
 
- private:
-  PathStore& store_;
-  const RecordKey key_;
-  std::vector<TokenMark> marks_;
-  WriteBatch batch_;
-  Bytes bytes_;
-  mutable bool stored_ = false; // one store is at work on it at a time
-};
+RecordToStore record_to_store(const PathContent& content) {
+  const WantedPath& wanted = content.wanted();
+  const NamedRecord& record = *wanted.record;
+  RecordToStore result;
+  result.space = record.name.space;
+  result.name = record.name.name;
+  result.leaf_in_batch = content.write().leaf_in_batch;
+  result.leaf = content.write().leaf;
+  result.length = Position(std::ssize(*wanted.tokens));
+  result.body = record.body.encode();
+  result.pinned = record.pinned;
+  result.expires_ns = record.expires_ns;
+  result.replaces_prefixes = record.replaces_prefixes;
+  return result;
+}
+
+} // namespace
 
 PathStore::PathStore(
     PrefixTree& tree,
     DiskTier& disk,
+    WantedPaths& wanted,
     ScopeHandle scope,
-    ScopeId stored_scope,
-    const LayerGroups& groups)
-    : tree_(tree), disk_(disk), scope_(scope), stored_scope_(stored_scope) {
+    ScopeId stored_scope)
+    : tree_(tree),
+      disk_(disk),
+      wanted_(wanted),
+      scope_(scope),
+      stored_scope_(stored_scope) {}
+
+void PathStore::set_planes(const LayerGroups& groups) {
   for (const LayerGroup& group : groups.groups()) {
     auto& phases = planes_.emplace_back();
     for (const GroupPhase& phase : group.phases) {
@@ -65,54 +47,22 @@ PathStore::PathStore(
   }
 }
 
-void PathStore::wants(
-    const RecordKey& key,
-    std::span<const TokenMark> marks,
-    std::vector<FreshImages> fresh) {
-  give_back(key, {{marks.begin(), marks.end()}, std::move(fresh)});
-}
-
-void PathStore::give_back(const RecordKey& key, Wanted wanted) {
-  if (wanted.fresh.empty()) {
-    return;
+Result<std::shared_ptr<const RecordContent>>
+PathStore::make(const RecordKey& key) {
+  auto wanted = wanted_.find(key);
+  if (!wanted) {
+    return Status(
+        ErrorCode::kNotFound,
+        "[prefix] expected a text that was put, got none");
   }
-  const std::lock_guard lock(mutex_);
-  Wanted& all = wanted_[key];
-  all.marks = std::move(wanted.marks);
-  all.fresh.insert(all.fresh.end(), wanted.fresh.begin(), wanted.fresh.end());
-}
-
-bool PathStore::is_whole(const RecordKey& key, std::span<const TokenMark> marks)
-    const {
-  // A lookup leaves one token to compute: one that stands for no text.
-  std::vector<int32_t> tokens(*key.tokens);
-  tokens.push_back(-1);
-  return tree_.why(scope_, {tokens, marks}).usable ==
-      Position(std::ssize(*key.tokens));
+  return make(std::move(wanted));
 }
 
 Result<std::shared_ptr<const RecordContent>>
-PathStore::make(const RecordKey& key) {
-  Wanted wanted;
-  {
-    const std::lock_guard lock(mutex_);
-    const auto found = wanted_.find(key);
-    if (found != wanted_.end()) {
-      wanted = std::move(found->second);
-      wanted_.erase(found);
-    }
-  }
-  const bool whole = is_whole(key, wanted.marks);
-  WriteBatch batch = tree_.begin_write(wanted.fresh);
-  for (NodeToStore& node : batch.nodes) {
-    for (ImageToStore& image : node.images) {
-      image.planes = planes_[static_cast<size_t>(image.slot.group)]
-                            [static_cast<size_t>(image.slot.phase)];
-    }
-  }
-  auto content = std::make_shared<Content>(
-      *this, key, std::move(wanted.marks), std::move(batch));
-  if (!whole) {
+PathStore::make(std::shared_ptr<const WantedPath> wanted) {
+  auto content =
+      std::make_shared<const PathContent>(tree_, scope_, std::move(wanted));
+  if (!content->is_whole()) {
     return Status(
         ErrorCode::kNotFound,
         "[prefix] expected the whole state of a text to write, got a part: it "
@@ -122,31 +72,84 @@ PathStore::make(const RecordKey& key) {
 }
 
 Status
-PathStore::store(const RecordKey&, uint64_t, const RecordContent& content) {
-  const auto& mine = static_cast<const Content&>(content);
-  if (mine.batch().nodes.empty()) {
-    mine.set_stored({}); // the disk has all of it
-    return {};
+PathStore::store(const RecordKey& key, uint64_t, const RecordContent& content) {
+  Status status = write(content);
+  if (status.ok()) {
+    wanted_.done(key, static_cast<const PathContent&>(content).wanted());
   }
-  Result<Stored> stored = disk_.store(
-      {.scope = stored_scope_, .nodes = mine.batch().nodes, .record = {}});
+  return status;
+}
+
+Status PathStore::write(const RecordContent& content) {
+  const auto& mine = static_cast<const PathContent&>(content);
+  Result<Stored> stored = attempt(mine);
+  if (!stored.ok() && stored.status().code() == ErrorCode::kNotFound) {
+    // A node that it builds on went: superseded, or evicted.
+    mine.renew();
+    if (mine.is_whole()) {
+      stored = attempt(mine);
+    }
+  }
   if (!stored.ok()) {
     return stored.status();
   }
-  mine.set_stored(stored.value());
+  Stored nodes = std::move(stored).value();
+  const size_t known = mine.write().batch.nodes.size();
+  nodes.nodes.resize(known);
+  nodes.images.resize(known);
+  mine.set_stored(nodes);
   const std::lock_guard lock(mutex_);
-  written_ += stored.value().written;
+  written_ += nodes.written;
   return {};
 }
 
-// A content without images is what says that all is on disk.
-bool PathStore::is_durable(const RecordKey&, uint64_t) {
-  return false;
+Result<Stored> PathStore::attempt(const PathContent& content) {
+  StoreBatch batch{
+      .scope = stored_scope_,
+      .nodes = content.write().batch.nodes,
+      .record = {}};
+  for (NodeToStore& node : batch.nodes) {
+    for (ImageToStore& image : node.images) {
+      image.planes = planes_[static_cast<size_t>(image.slot.group)]
+                            [static_cast<size_t>(image.slot.phase)];
+    }
+  }
+  if (content.wanted().record) {
+    const auto& beyond = content.write().beyond;
+    batch.nodes.insert(batch.nodes.end(), beyond.begin(), beyond.end());
+    batch.record = record_to_store(content);
+  } else if (batch.nodes.empty()) {
+    return Stored(); // the disk has all of it
+  }
+  return disk_.store(batch);
 }
 
-// Nodes are shared: a longer path's store wrote the images of this one.
-bool PathStore::is_covered(const RecordKey&) {
-  return false;
+// What a put wants stays wanted until it is stored.
+bool PathStore::is_durable(const RecordKey& key, uint64_t) {
+  const auto wanted = wanted_.find(key);
+  if (!wanted) {
+    return true;
+  }
+  if (wanted->record || !wanted->fresh.empty() ||
+      !tree_.is_stored(scope_, wanted->path())) {
+    return false;
+  }
+  wanted_.done(key, *wanted);
+  return true;
+}
+
+// Nodes are shared, so a longer path's store may have written this one; but
+// nobody else writes a record.
+bool PathStore::is_covered(const RecordKey& key) {
+  const auto wanted = wanted_.find(key);
+  if (!wanted) {
+    return true;
+  }
+  if (wanted->record || !tree_.is_stored(scope_, wanted->path())) {
+    return false;
+  }
+  wanted_.done(key, *wanted);
+  return true;
 }
 
 Bytes PathStore::written() const {

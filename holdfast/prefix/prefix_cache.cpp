@@ -2,10 +2,12 @@
 
 #include "holdfast/prefix/prefix_cache.h"
 
+#include <algorithm>
 #include <unordered_map>
 #include <utility>
 
 #include "holdfast/base/check.h"
+#include "holdfast/prefix/prefix_cache_disk.h"
 
 namespace holdfast {
 
@@ -48,32 +50,22 @@ Path whole_blocks(const Path& path) {
 
 } // namespace
 
-struct PrefixCache::Disk {
-  Disk(
-      PrefixTree& tree,
-      ScopeHandle handle,
-      ScopeId scope,
-      const State& state,
-      const PrefixCacheOptions& options)
-      : store(tree, *options.disk, handle, scope, state.groups()),
-        queue({.clock = options.clock}),
-        durability(queue, store, store, {.clock = options.clock}) {}
-
-  PathStore store;
-  SpillQueue queue;
-  Durability durability;
-};
-
 PrefixCache::PrefixCache(State& state, PrefixCacheOptions options)
     : state_(state),
       options_(std::move(options)),
       scope_text_(state.signature(), options_.adapter, options_.tenant_salt),
       tree_({.budget = options_.ram, .clock = options_.clock}),
-      scope_(tree_.open(scope_text_, state.groups().rules())) {
+      scope_(tree_.open(scope_text_, state.groups().rules())),
+      wanted_([this](Bytes records) {
+        tree_.set_budget(std::max(options_.ram - records, Bytes()));
+      }) {
   if (options_.disk) {
     Result<ScopeId> stored = options_.disk->scope({scope_text_.text()});
-    disk_ =
-        std::make_unique<Disk>(tree_, scope_, stored.value(), state_, options_);
+    disk_ = std::make_unique<Disk>(
+        options_,
+        std::make_unique<PathStore>(
+            tree_, *options_.disk, wanted_, scope_, stored.value()));
+    disk_->store->set_planes(state_.groups());
     load();
   }
   state_.set_reclaimer([this](Bytes lacking) { tree_.reclaim(lacking); });
@@ -172,10 +164,16 @@ void PrefixCache::put(RowId row, Path committed) {
   Inserted inserted = insert_row(row, committed);
   if (disk_ && !committed.tokens.empty()) {
     const RecordKey key{
-        "text",
-        std::make_shared<const std::vector<int32_t>>(
+        .space = {},
+        .tokens = std::make_shared<const std::vector<int32_t>>(
             committed.tokens.begin(), committed.tokens.end())};
-    disk_->store.wants(key, committed.marks, std::move(inserted.fresh));
+    wanted_.put(
+        key,
+        {.tokens = key.tokens,
+         .marks = {committed.marks.begin(), committed.marks.end()},
+         .fresh = std::move(inserted.fresh),
+         .state = committed.length(),
+         .record = {}});
     disk_->durability.put(key);
   }
 }
@@ -185,7 +183,8 @@ FlushReport PrefixCache::flush(const FlushOptions& options) {
     return disk_->durability.flush(options);
   }
   FlushReport report;
-  report.durable = tree_.stats().ram_images == 0;
+  report.durable =
+      tree_.stats().ram_images == 0 && wanted_.record_bytes() == Bytes();
   return report;
 }
 
@@ -198,7 +197,7 @@ DurabilityStats PrefixCache::pending() const {
 }
 
 Bytes PrefixCache::written() const {
-  return disk_ ? disk_->store.written() : Bytes(0);
+  return disk_ ? disk_->store->written() : Bytes(0);
 }
 
 } // namespace holdfast

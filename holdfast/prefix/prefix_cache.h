@@ -6,21 +6,24 @@
 // state.
 //
 // Invariant: a row that begins here goes on with the bits of a cold run.
-// Threads: the state's engine thread, save flush(), stats() and the background.
+// Threads: the state's engine thread, save flush(), write(), stats() and the
+// background.
 
 #pragma once
 
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "holdfast/env/clock.h"
-#include "holdfast/prefix/path_store.h"
+#include "holdfast/prefix/named_record.h"
 #include "holdfast/prefix/prefix_tree.h"
+#include "holdfast/prefix/wanted_paths.h"
 #include "holdfast/state/state.h"
 #include "holdfast/tier/disk_tier.h"
 #include "holdfast/tier/durability.h"
-#include "holdfast/tier/spill_queue.h"
 
 namespace holdfast {
 
@@ -62,6 +65,31 @@ class PrefixCache {
   /// stays. Whatever finds no room is left out.
   void put(RowId row, Path committed);
 
+  // Records: texts that have a name (docs/prefix.md). Without a disk they are
+  // kept in RAM, within the budget.
+
+  /// The same as a record in place of the one of that name: its state, tokens
+  /// and body go to the disk in one store. Throws kOutOfBudget where the
+  /// record finds no room, and kInvalidArgument for one without a name.
+  void put(RowId row, Path committed, NamedRecord record);
+  /// The same of a text without a row, with the state that is known of it. A
+  /// record of no tokens and no body is nothing: false.
+  bool put(const Path& text, NamedRecord record);
+  /// The row as a record, for a writer of its own: what write() stores. It
+  /// keeps alive what it holds. kOutOfBudget where the row's blocks find no
+  /// room; kUnsupported without a disk.
+  Result<std::shared_ptr<const RecordContent>>
+  capture(RowId row, Path committed, NamedRecord record);
+  /// Durable when ok. Any thread; once a content.
+  Status write(const RecordContent& captured);
+  /// The newest of that name, stored or not, of any scope. kNotFound, kCorrupt.
+  Result<KnownRecord> record(const RecordName& name);
+  /// Of a space, by name.
+  Result<std::vector<RecordFacts>> records(std::string_view space);
+  /// Removes the record alone; ok where there is none. Its state may serve
+  /// others.
+  Status remove_record(const RecordName& name);
+
   /// Writes what the disk lacks; see FlushReport. Without a disk: durable is
   /// false where anything was put.
   FlushReport flush(const FlushOptions& options = {});
@@ -69,6 +97,17 @@ class PrefixCache {
   DurabilityStats pending() const;
   /// Bytes that this process wrote into segments.
   Bytes written() const;
+  /// Null: RAM alone.
+  const std::shared_ptr<DiskTier>& disk() const {
+    return options_.disk;
+  }
+  /// All that decides what is found here.
+  const Scope& scope() const {
+    return scope_text_;
+  }
+  Clock& clock() const {
+    return *options_.clock;
+  }
 
  private:
   struct Disk;
@@ -78,12 +117,18 @@ class PrefixCache {
   /// the path is cut to them.
   Inserted insert_row(RowId row, Path& committed);
   void load();
+  /// A record as it is wanted. Throws as put().
+  WantedPath wanted(const Path& text, NamedRecord record) const;
+  bool put_wanted(WantedPath wanted);
+  /// Leading tokens whose state is known.
+  Position known(const Path& text) const;
 
   State& state_;
   const PrefixCacheOptions options_;
   const Scope scope_text_;
   PrefixTree tree_;
   const ScopeHandle scope_;
+  WantedPaths wanted_;
   std::unique_ptr<Disk> disk_;
 };
 

@@ -3,6 +3,7 @@
 #include "holdfast/prefix/prefix_tree.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "holdfast/base/bits.h"
@@ -30,6 +31,29 @@ class Locked {
   TreeCore& core_;
   std::vector<BlockRef> freed_; // outlives the lock
   std::lock_guard<std::mutex> lock_;
+};
+
+/// A path and a token behind it that stands for no text: a lookup leaves its
+/// last token to compute.
+class PathWithOneMore {
+ public:
+  PathWithOneMore(const Path& path, const char* where)
+      : tokens_(with_one_more(path, where)), blocks_({tokens_, path.marks}) {}
+  const PathBlocks& blocks() const {
+    return blocks_;
+  }
+
+ private:
+  static std::vector<int32_t>
+  with_one_more(const Path& path, const char* where) {
+    require_path(path, where);
+    std::vector<int32_t> tokens(path.tokens.begin(), path.tokens.end());
+    tokens.push_back(std::numeric_limits<int32_t>::min());
+    return tokens;
+  }
+
+  const std::vector<int32_t> tokens_;
+  const PathBlocks blocks_;
 };
 
 void require_images(
@@ -214,6 +238,21 @@ Result<bool> PrefixTree::add_stored(ScopeHandle scope, const StoredNode& node) {
 WriteBatch PrefixTree::begin_write(std::span<const FreshImages> images) {
   const Locked locked(*core_);
   return core_->begin_write(images);
+}
+
+RecordWrite PrefixTree::begin_record(
+    ScopeHandle scope,
+    const Path& path,
+    std::span<const FreshImages> images) {
+  const PathWithOneMore asked(path, "[prefix.begin_record]");
+  const Locked locked(*core_);
+  return core_->begin_record(core_->scope(scope), asked.blocks(), images);
+}
+
+bool PrefixTree::is_stored(ScopeHandle scope, const Path& path) const {
+  const PathWithOneMore asked(path, "[prefix.is_stored]");
+  const Locked locked(*core_);
+  return core_->is_stored(core_->scope(scope), asked.blocks());
 }
 
 void PrefixTree::stored(const WriteBatch& batch, const Stored& stored) {

@@ -87,6 +87,20 @@ struct WriteBatch {
   std::vector<NodeHandle> handles; // [node]
 };
 
+/// What makes a text durable in one store: with it, whatever else happens, the
+/// disk has all that a row of it needs.
+struct RecordWrite {
+  WriteBatch batch;
+  /// Tokens that the tree has no node for: behind the batch's nodes, without
+  /// images.
+  std::vector<NodeToStore> beyond;
+  /// The node of the last token: an index of batch and beyond together, else -1
+  /// and `leaf` counts.
+  int64_t leaf_in_batch = -1;
+  NodeId leaf;
+  Position usable; // so many leading tokens have state, here or on disk
+};
+
 /// Keeps a node and the path to it as they are while it lives.
 class NodeLease {
  public:
@@ -165,6 +179,14 @@ class PrefixTree {
   /// What to store for these images; they stay in RAM until one of the next two
   /// is called with the batch. Parents that the disk lacks are in it as well.
   WriteBatch begin_write(std::span<const FreshImages> images);
+  /// The same for all that a row of the path needs, whoever writes it already,
+  /// and for these images. Parents, and the leaf, are in the batch or on disk.
+  RecordWrite begin_record(
+      ScopeHandle scope,
+      const Path& path,
+      std::span<const FreshImages> images);
+  /// True where a row of the path could be restored from the disk alone.
+  bool is_stored(ScopeHandle scope, const Path& path) const;
   void stored(const WriteBatch& batch, const Stored& stored);
   /// It failed or was dropped; returns what may be tried again.
   std::vector<FreshImages> not_stored(const WriteBatch& batch);

@@ -130,6 +130,11 @@ class TreeCore {
   // tree_disk.cpp
   Result<bool> add_stored(ScopeEntry& scope, const StoredNode& stored);
   WriteBatch begin_write(std::span<const FreshImages> images);
+  RecordWrite begin_record(
+      ScopeEntry& scope,
+      const PathBlocks& asked,
+      std::span<const FreshImages> fresh);
+  bool is_stored(ScopeEntry& scope, const PathBlocks& asked);
   void stored(const WriteBatch& batch, const Stored& stored);
   std::vector<FreshImages> not_stored(const WriteBatch& batch);
   void remove_stored(NodeId id);
@@ -184,10 +189,22 @@ class TreeCore {
   void set_stored(Node& node, NodeId id);
   /// The node's place in the batch; it is added where it is not there, after
   /// those above it that the disk lacks.
-  int64_t add_to_batch(
+  using Places = std::unordered_map<const Node*, int64_t>;
+  int64_t add_to_batch(WriteBatch& batch, Places& places, Node& node);
+  /// Those that only RAM has; kTaken: also what other batches write.
+  enum class Writing { kLeftOut, kTaken };
+  void add_images(
       WriteBatch& batch,
-      std::unordered_map<const Node*, int64_t>& places,
-      Node& node);
+      Places& places,
+      const FreshImages& fresh,
+      Writing others);
+  /// The text's last token in the batch, or in a node that the disk has; what
+  /// the tree has no node for is added.
+  void add_leaf(
+      RecordWrite& write,
+      Places& places,
+      ScopeEntry& scope,
+      const PathBlocks& asked);
   void end_write(Node& node, const NodeToStore& written);
   void explain_end(Why& why, const Matched& found, const PathBlocks& blocks);
   void explain_scopes(Why& why, ScopeEntry& scope, const PathBlocks& blocks);

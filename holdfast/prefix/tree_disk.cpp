@@ -68,38 +68,42 @@ void TreeCore::set_stored(Node& node, NodeId id) {
 
 WriteBatch TreeCore::begin_write(std::span<const FreshImages> images) {
   WriteBatch batch;
-  std::unordered_map<const Node*, int64_t> places;
+  Places places;
   for (const FreshImages& fresh : images) {
-    Node* node = resolve(fresh.node);
-    if (!node) {
-      continue; // evicted meanwhile
-    }
-    std::vector<ImageToStore> to_store;
-    for (const ImageSlot slot : fresh.slots) {
-      const Image* image = node->find(slot);
-      if (image && image->ram && !image->on_disk() && !image->writing) {
-        to_store.push_back(
-            {.slot = slot, .block = image->ram->block, .planes = {}});
-      }
-    }
-    if (to_store.empty()) {
-      continue; // others write them, or did
-    }
-    for (const ImageToStore& image : to_store) {
-      node->find(image.slot)->writing = true;
-      ++node->writing;
-    }
-    const auto place = static_cast<size_t>(add_to_batch(batch, places, *node));
-    auto& images = batch.nodes[place].images;
-    images.insert(images.end(), to_store.begin(), to_store.end());
+    add_images(batch, places, fresh, Writing::kLeftOut);
   }
   return batch;
 }
 
-int64_t TreeCore::add_to_batch(
+void TreeCore::add_images(
     WriteBatch& batch,
-    std::unordered_map<const Node*, int64_t>& places,
-    Node& node) {
+    Places& places,
+    const FreshImages& fresh,
+    Writing others) {
+  Node* node = resolve(fresh.node);
+  if (!node) {
+    return; // evicted meanwhile
+  }
+  for (const ImageSlot slot : fresh.slots) {
+    Image* image = node->find(slot);
+    if (!image || !image->ram || image->on_disk() ||
+        (image->writing && others == Writing::kLeftOut)) {
+      continue;
+    }
+    const auto place = static_cast<size_t>(add_to_batch(batch, places, *node));
+    auto& images = batch.nodes[place].images;
+    if (std::ranges::find(images, slot, &ImageToStore::slot) != images.end()) {
+      continue;
+    }
+    if (!image->writing) {
+      image->writing = true;
+      ++node->writing;
+    }
+    images.push_back({.slot = slot, .block = image->ram->block, .planes = {}});
+  }
+}
+
+int64_t TreeCore::add_to_batch(WriteBatch& batch, Places& places, Node& node) {
   std::vector<Node*> missing;
   Node* at = &node;
   while (at->parent && !places.contains(at) &&

@@ -8,101 +8,13 @@
 #include <gtest/gtest.h>
 
 #include <memory>
-#include <numeric>
 
-#include "holdfast/env/manual_clock.h"
-#include "holdfast/env/memory_file_system.h"
-#include "tests/state/layers.h"
+#include "tests/prefix/cache_process.h"
 
 namespace holdfast {
 namespace {
 
 using namespace test;
-
-constexpr int64_t kLength = 300;
-
-/// Token i of a text is its position, or beyond `fork` another.
-std::vector<int32_t> text_tokens(int64_t count, int64_t fork = kLength) {
-  std::vector<int32_t> tokens(static_cast<size_t>(count));
-  std::iota(tokens.begin(), tokens.end(), 0);
-  for (int64_t i = fork; i < count; ++i) {
-    tokens[static_cast<size_t>(i)] += 5000;
-  }
-  return tokens;
-}
-
-StateOptions with_codecs(const char* first, int64_t start = 0) {
-  StateOptions result = options(first);
-  if (start > 0) {
-    const Codec* later = find_codec("q4").value();
-    result.precision.phases.push_back(
-        {.keys = later, .values = later, .start = Position(start)});
-  }
-  return result;
-}
-
-/// A process: its state and its cache, over a folder or none.
-class Process {
- public:
-  explicit Process(
-      const StateOptions& options,
-      std::shared_ptr<MemoryFileSystem> files = nullptr,
-      Bytes ram = Bytes(int64_t{1} << 30))
-      : state_(options) {
-    PrefixCacheOptions with;
-    with.ram = ram;
-    if (files) {
-      with.disk = DiskTier::open({.folder = "/state",
-                                  .files = files,
-                                  .clock = std::make_shared<ManualClock>()})
-                      .value();
-    }
-    cache_ = std::make_unique<PrefixCache>(state_, std::move(with));
-  }
-
-  struct Run {
-    Position reused;
-    std::vector<float> outputs; // of the tokens that were computed
-    Why why;
-  };
-  /// Computes what of the text is not known, in chunks; keeps it.
-  Run run(const std::vector<int32_t>& tokens, const Sequence& vectors) {
-    const Begun begun = cache_->begin({tokens});
-    Run result{begun.reused, {}, begun.why};
-    const auto size = std::ssize(tokens);
-    while (state_.length(begun.row) < Position(size)) {
-      const int64_t done = state_.length(begun.row).get();
-      const int64_t count =
-          std::min({int64_t{90}, size - done, state_.max_append(begun.row)});
-      const auto out = append_to(state_, begun.row, {&vectors, done, count});
-      result.outputs.insert(result.outputs.end(), out.begin(), out.end());
-      cache_->grew(
-          begun.row,
-          {std::span(tokens).first(static_cast<size_t>(done + count))});
-    }
-    cache_->put(begun.row, {tokens});
-    state_.remove_row(begun.row);
-    return result;
-  }
-  PrefixCache& cache() {
-    return *cache_;
-  }
-  State& state() {
-    return state_;
-  }
-
- private:
-  State state_;
-  std::unique_ptr<PrefixCache> cache_;
-};
-
-std::vector<float> last(const std::vector<float>& all, size_t count) {
-  return {all.end() - static_cast<int64_t>(count), all.end()};
-}
-
-std::shared_ptr<MemoryFileSystem> disk() {
-  return MemoryFileSystem::make();
-}
 
 void expect_reuse(
     const StateOptions& options,

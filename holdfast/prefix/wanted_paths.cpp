@@ -1,0 +1,93 @@
+// Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
+
+#include "holdfast/prefix/wanted_paths.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace holdfast {
+
+Bytes WantedPath::record_bytes() const {
+  if (!record) {
+    return {};
+  }
+  return record->body.bytes() +
+      Bytes(static_cast<int64_t>(
+          tokens->size() * sizeof(int32_t) + sizeof(WantedPath) +
+          record->name.space.size() + record->name.name.size()));
+}
+
+WantedPaths::Shared WantedPaths::put(const RecordKey& key, WantedPath wanted) {
+  const std::lock_guard lock(mutex_);
+  Shared& place = wanted_[key];
+  Bytes more = wanted.record_bytes();
+  wanted.version = 1;
+  if (place) {
+    wanted.version = place->version + 1;
+    more -= place->record_bytes();
+    if (!wanted.record) {
+      wanted.fresh.insert(
+          wanted.fresh.end(), place->fresh.begin(), place->fresh.end());
+    }
+  }
+  wanted.number = next_++;
+  place = std::make_shared<const WantedPath>(std::move(wanted));
+  count(more);
+  return place;
+}
+
+WantedPaths::Shared WantedPaths::find(const RecordKey& key) const {
+  const std::lock_guard lock(mutex_);
+  const auto at = wanted_.find(key);
+  return at == wanted_.end() ? nullptr : at->second;
+}
+
+std::vector<WantedPaths::Shared>
+WantedPaths::records(std::string_view space) const {
+  std::vector<Shared> found;
+  const std::lock_guard lock(mutex_);
+  for (const auto& [key, wanted] : wanted_) {
+    if (wanted->record && key.space == space) {
+      found.push_back(wanted);
+    }
+  }
+  std::ranges::sort(
+      found, {}, [](const Shared& wanted) { return wanted->record->name; });
+  return found;
+}
+
+void WantedPaths::done(const RecordKey& key, const WantedPath& wanted) {
+  const std::lock_guard lock(mutex_);
+  const auto at = wanted_.find(key);
+  if (at != wanted_.end() && at->second->number == wanted.number) {
+    const Bytes gone = at->second->record_bytes();
+    wanted_.erase(at);
+    count(Bytes() - gone);
+  }
+}
+
+bool WantedPaths::remove(const RecordKey& key) {
+  const std::lock_guard lock(mutex_);
+  const auto at = wanted_.find(key);
+  if (at == wanted_.end()) {
+    return false;
+  }
+  const Bytes gone = at->second->record_bytes();
+  wanted_.erase(at);
+  count(Bytes() - gone);
+  return true;
+}
+
+Bytes WantedPaths::record_bytes() const {
+  const std::lock_guard lock(mutex_);
+  return record_bytes_;
+}
+
+void WantedPaths::count(Bytes more) {
+  record_bytes_ += more;
+  if (changed_ && more != Bytes()) {
+    changed_(record_bytes_);
+  }
+}
+
+} // namespace holdfast

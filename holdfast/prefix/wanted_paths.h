@@ -1,0 +1,78 @@
+// Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
+//
+// Paths that the disk shall have and has not yet, with the records that go with
+// them; where there is no disk, the records that are kept here. Internal to
+// prefix/.
+//
+// Threads: any. Values do not change once they are in.
+
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "holdfast/prefix/named_record.h"
+#include "holdfast/prefix/prefix_tree.h"
+#include "holdfast/tier/record.h"
+
+namespace holdfast {
+
+struct WantedPath {
+  std::shared_ptr<const std::vector<int32_t>> tokens;
+  std::vector<TokenMark> marks;
+  std::vector<FreshImages> fresh; // what of it only RAM has
+  /// So many leading tokens had state when it was put. A write with less is no
+  /// write of it.
+  Position state;
+  std::optional<NamedRecord> record; // none: its nodes alone
+  int64_t put_ns = 0; // wall clock
+  // Given by WantedPaths:
+  uint64_t number = 0; // of the put, over all keys
+  uint64_t version = 0; // one more than what it took the place of
+
+  Path path() const {
+    return {*tokens, marks};
+  }
+  /// Of a record's body, name and tokens; 0 without one.
+  Bytes record_bytes() const;
+};
+
+class WantedPaths {
+ public:
+  using Shared = std::shared_ptr<const WantedPath>;
+
+  /// changed: told what the records take, whenever that changes. It may not
+  /// call back.
+  explicit WantedPaths(std::function<void(Bytes)> changed = {})
+      : changed_(std::move(changed)) {}
+
+  /// Takes the place of what was under the key; of a path without a record, the
+  /// images that were wanted still are.
+  Shared put(const RecordKey& key, WantedPath wanted);
+  /// Null where there is none.
+  Shared find(const RecordKey& key) const;
+  /// Those with a record in that space.
+  std::vector<Shared> records(std::string_view space) const;
+  /// Removes it unless another put has replaced it.
+  void done(const RecordKey& key, const WantedPath& wanted);
+  bool remove(const RecordKey& key);
+  /// What the records take.
+  Bytes record_bytes() const;
+
+ private:
+  void count(Bytes more);
+
+  const std::function<void(Bytes)> changed_;
+  mutable std::mutex mutex_; // for all below
+  std::unordered_map<RecordKey, Shared, RecordKeyHash> wanted_;
+  uint64_t next_ = 1;
+  Bytes record_bytes_;
+};
+
+} // namespace holdfast
