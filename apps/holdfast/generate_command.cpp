@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -182,7 +183,8 @@ int run_generate(GenerateArguments& arguments) {
       loaded.source.end_tokens,
       *state,
       loaded.runtime,
-      cache ? &*cache : nullptr};
+      cache ? &*cache : nullptr,
+      std::filesystem::path(arguments.model.path).filename().string()};
 
   TextOutput output(texts.size());
   ProgressLine line("reading the prompt");

@@ -10,6 +10,7 @@
 #include "holdfast/base/check.h"
 #include "holdfast/engine/forward.h"
 #include "holdfast/engine/sequence.h"
+#include "holdfast/engine/text_record.h"
 
 namespace holdfast {
 
@@ -28,6 +29,7 @@ class Row {
       const SequenceRules& rules,
       std::vector<int32_t> prompt)
       : sequence(rules, std::move(prompt)),
+        generator_(generator),
         state_(generator.state),
         cache_(generator.cache),
         id_(begin()) {}
@@ -49,8 +51,8 @@ class Row {
   }
   /// Gives the row's state to whoever comes next, and leaves.
   void finish() {
-    if (cache_ && !left_) {
-      cache_->put(id_, {committed_});
+    if (cache_ && !left_ && !committed_.empty()) {
+      keep();
     }
     leave();
   }
@@ -66,6 +68,23 @@ class Row {
   Clock::time_point last;
 
  private:
+  void keep() {
+    try {
+      cache_->put(
+          id_,
+          {committed_},
+          text_record(
+              *cache_,
+              generator_.tokenizer,
+              generator_.model_name,
+              committed_));
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::kOutOfBudget) {
+        throw;
+      }
+      cache_->put(id_, {committed_}); // its state alone
+    }
+  }
   RowId begin() {
     if (!cache_) {
       return state_.add_row();
@@ -82,6 +101,7 @@ class Row {
     return begun.row;
   }
 
+  const Generator& generator_;
   State& state_;
   PrefixCache* const cache_;
   std::vector<int32_t> committed_; // where there is a cache

@@ -35,6 +35,8 @@ struct Generator {
   /// Of that state: rows begin with what it knows, and it gets what they
   /// compute. Null: every prompt is computed.
   PrefixCache* cache = nullptr;
+  /// The name of the model's file, kept with the texts.
+  std::string model_name = {};
 
   /// One result a prompt (of token ids), in order. Throws kInvalidArgument on
   /// options out of range, a prompt that is empty or longer than the context,
