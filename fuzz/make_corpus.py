@@ -96,8 +96,38 @@ def write_segments():
         (folder / name).write_bytes(data)
 
 
+def resume_point(fields, rows):
+    """Without its checksum, as segment(). rows: (prompt, ids, logged, text, held)."""
+    out = b"hf-point" + struct.pack("<IIII", 1, len(fields), len(rows), 0)
+    for name, value in fields:
+        name, value = name.encode(), value.encode()
+        out += struct.pack("<II", len(name), len(value)) + name + value
+    for prompt, ids, logged, written, held in rows:
+        count = len(ids) * logged
+        out += struct.pack(
+            "<IIIIII", len(prompt), len(ids), logged, len(written), len(held), 0)
+        out += struct.pack(f"<{len(prompt)}i{len(ids)}i", *prompt, *ids)
+        out += struct.pack(f"<{count}i{count}d", *range(count), *([-0.5] * count))
+        out += written + held
+    return b"\x01" + out + bytes(8)
+
+
+def write_resume_points():
+    folder = HERE / "resume_point"
+    folder.mkdir(parents=True, exist_ok=True)
+    seeds = {
+        "seed_empty": resume_point([], []),
+        "seed_rows": resume_point(
+            [("temperature", "0.8"), ("stop", "")],
+            [([2, 7], [5, 6], 2, b"ab", b"\xc3"), ([1], [], 0, b"", b"")]),
+    }
+    for name, data in seeds.items():
+        (folder / name).write_bytes(data)
+
+
 def main():
     write_segments()
+    write_resume_points()
     folder = HERE / "gguf"
     folder.mkdir(parents=True, exist_ok=True)
     every_scalar = {f"s.{code}": scalar(code, 1) for code in SCALARS}

@@ -9,115 +9,20 @@
 
 #include "holdfast/base/check.h"
 #include "holdfast/engine/forward.h"
-#include "holdfast/engine/sequence.h"
-#include "holdfast/engine/text_record.h"
+#include "holdfast/engine/generate_row.h"
 
 namespace holdfast {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-double seconds(Clock::duration time) {
-  return std::chrono::duration<double>(time).count();
-}
-
-/// A sequence's row, which it leaves at the latest when destroyed.
-class Row {
- public:
-  Row(const Generator& generator,
-      const SequenceRules& rules,
-      std::vector<int32_t> prompt)
-      : sequence(rules, std::move(prompt)),
-        generator_(generator),
-        state_(generator.state),
-        cache_(generator.cache),
-        id_(begin()) {}
-  ~Row() {
-    leave();
-  }
-  Row(const Row&) = delete;
-  Row& operator=(const Row&) = delete;
-
-  RowId id() const {
-    return id_;
-  }
-  /// Says that they were committed.
-  void grew(std::span<const int32_t> tokens) {
-    if (cache_) {
-      committed_.insert(committed_.end(), tokens.begin(), tokens.end());
-      cache_->grew(id_, {committed_});
-    }
-  }
-  /// Gives the row's state to whoever comes next, and leaves.
-  void finish() {
-    if (cache_ && !left_ && !committed_.empty()) {
-      keep();
-    }
-    leave();
-  }
-  void leave() {
-    if (!std::exchange(left_, true)) {
-      state_.remove_row(id_);
-    }
-  }
-
-  Sequence sequence;
-  Clock::time_point fed; // its first token began
-  Clock::time_point first; // its first choice
-  Clock::time_point last;
-
- private:
-  void keep() {
-    try {
-      cache_->put(
-          id_,
-          {committed_},
-          text_record(
-              *cache_,
-              generator_.tokenizer,
-              generator_.model_name,
-              committed_));
-    } catch (const Error& error) {
-      if (error.code() != ErrorCode::kOutOfBudget) {
-        throw;
-      }
-      cache_->put(id_, {committed_}); // its state alone
-    }
-  }
-  RowId begin() {
-    if (!cache_) {
-      return state_.add_row();
-    }
-    Generation& result = sequence.result();
-    const Begun begun = cache_->begin({result.prompt_ids});
-    const int64_t reused = begun.reused.get();
-    sequence.advance(reused);
-    committed_.assign(
-        result.prompt_ids.begin(), result.prompt_ids.begin() + reused);
-    result.reused_tokens = reused;
-    result.reused_from_disk = begun.why.from_disk.get();
-    result.reuse = begun.why.line();
-    return begun.row;
-  }
-
-  const Generator& generator_;
-  State& state_;
-  PrefixCache* const cache_;
-  std::vector<int32_t> committed_; // where there is a cache
-  const RowId id_;
-  bool left_ = false;
-};
-
-using Rows = std::vector<std::unique_ptr<Row>>;
+using Clock = GenerateRow::Clock;
 
 class Run {
  public:
-  Run(Generator& generator, const GenerateHooks& hooks, Rows& rows)
+  Run(Generator& generator, const GenerateHooks& hooks, GenerateRows& rows)
       : generator_(generator), hooks_(hooks), rows_(rows) {
     for (const auto& row : rows_) {
-      const Generation& result = row->sequence.result();
-      total_ += std::ssize(result.prompt_ids) - result.reused_tokens;
+      total_ += is_prefilling(*row) ? row->sequence.to_prefill() : 0;
     }
   }
 
@@ -127,6 +32,13 @@ class Run {
          parts = next_chunk(chunk)) {
       step(parts);
       report();
+    }
+  }
+
+  /// Gives out what an interrupted run had given out.
+  void repeat() const {
+    for (size_t i = 0; i < rows_.size(); ++i) {
+      emit(i, rows_[i]->sequence.result().text);
     }
   }
 
@@ -163,17 +75,22 @@ class Run {
     std::span<const int32_t> tokens;
   };
 
+  static bool is_prefilling(const GenerateRow& row) {
+    return !row.sequence.finished() && row.sequence.prefilling();
+  }
+
   /// Up to `chunk` tokens of the prompts, in order.
   std::vector<Part> next_chunk(int64_t chunk) const {
     std::vector<Part> parts;
     for (size_t i = 0; i < rows_.size() && chunk > 0; ++i) {
-      if (rows_[i]->sequence.prefilling()) {
-        const Row& row = *rows_[i];
+      if (is_prefilling(*rows_[i])) {
+        const GenerateRow& row = *rows_[i];
         // A row whose precision changes ends its part there.
-        parts.push_back(
-            {i,
-             row.sequence.pending(
-                 std::min(chunk, generator_.state.max_append(row.id())))});
+        const int64_t most = std::min(
+            {chunk,
+             row.sequence.to_prefill(),
+             generator_.state.max_append(row.id())});
+        parts.push_back({i, row.sequence.pending(most)});
         chunk -= std::ssize(parts.back().tokens);
       }
     }
@@ -195,14 +112,14 @@ class Run {
     std::vector<RowTokens> feed;
     std::vector<size_t> choosing; // rows whose last token is fed
     for (const Part& part : parts) {
-      Row& row = *rows_[part.index];
+      GenerateRow& row = *rows_[part.index];
       if (row.fed == Clock::time_point()) {
         row.fed = before;
       }
       const bool was_prefilling = row.sequence.prefilling();
       row.sequence.advance(std::ssize(part.tokens));
       fed_ += was_prefilling ? std::ssize(part.tokens) : 0;
-      const bool chooses = !row.sequence.prefilling();
+      const bool chooses = row.sequence.ahead() == 0;
       feed.push_back({row.id(), part.tokens, chooses ? 1 : 0});
       if (chooses) {
         choosing.push_back(part.index);
@@ -230,7 +147,7 @@ class Run {
   }
 
   void accept(size_t index) {
-    Row& row = *rows_[index];
+    GenerateRow& row = *rows_[index];
     row.last = Clock::now();
     if (row.first == Clock::time_point()) {
       row.first = row.last;
@@ -254,7 +171,7 @@ class Run {
 
   Generator& generator_;
   const GenerateHooks& hooks_;
-  Rows& rows_;
+  GenerateRows& rows_;
   const Clock::time_point begun_ = Clock::now();
   int64_t total_ = 0; // prompt tokens of all rows
   int64_t fed_ = 0;
@@ -283,21 +200,6 @@ void require_fits(
   }
 }
 
-void add_timings(const Row& row, Clock::time_point begun, Generation& result) {
-  if (result.ids.empty()) {
-    return;
-  }
-  const auto rate = [](size_t tokens, Clock::duration time) {
-    const double s = seconds(time);
-    return s > 0 ? static_cast<double>(tokens) / s : 0.0;
-  };
-  result.first_token_ms = 1e3 * seconds(row.first - begun);
-  result.prefill_tok_s = rate(
-      result.prompt_ids.size() - static_cast<size_t>(result.reused_tokens),
-      row.first - row.fed);
-  result.decode_tok_s = rate(result.ids.size() - 1, row.last - row.first);
-}
-
 } // namespace
 
 std::vector<Generation> Generator::run(
@@ -310,12 +212,14 @@ std::vector<Generation> Generator::run(
   require_fits(prompts, context);
   const SequenceRules rules{
       tokenizer, end_tokens, options, context, runtime.path};
-  Rows rows;
+  GenerateRows rows;
   for (auto& prompt : prompts) {
-    rows.push_back(std::make_unique<Row>(*this, rules, std::move(prompt)));
+    rows.push_back(std::make_unique<GenerateRow>(
+        *this, Sequence(rules, std::move(prompt))));
   }
   Run run(*this, hooks, rows);
   try {
+    run.repeat();
     run.prefill(options.chunk);
     run.decode();
   } catch (const Error& error) {
@@ -331,8 +235,7 @@ std::vector<Generation> Generator::run(
 
   std::vector<Generation> results;
   for (const auto& row : rows) {
-    results.push_back(std::move(row->sequence.result()));
-    add_timings(*row, run.begun(), results.back());
+    results.push_back(row->take_result(run.begun()));
   }
   return results;
 }

@@ -52,7 +52,8 @@ struct Generation {
   int64_t reused_tokens = 0; // of the prompt, known before
   int64_t reused_from_disk = 0; // of those
   std::string reuse; // why so many and no more; empty without a cache
-  double first_token_ms = 0; // from the call to the first token
+  int64_t resumed_tokens = 0; // of `ids`, chosen by an interrupted run
+  double first_token_ms = 0; // from the call to the first token it chose
   double prefill_tok_s =
       0; // prompt tokens not reused, from the first to the first choice
   double decode_tok_s = 0; // (ids - 1) / time from the first to the last id

@@ -22,13 +22,18 @@ Sequence::Sequence(const SequenceRules& rules, std::vector<int32_t> prompt)
 }
 
 std::span<const int32_t> Sequence::pending(int64_t most) const {
-  if (!prefilling()) {
-    return std::span(result_.ids).last(1);
-  }
-  const std::span<const int32_t> rest =
-      std::span(result_.prompt_ids).subspan(static_cast<size_t>(fed_));
+  const int64_t prompt = std::ssize(result_.prompt_ids);
+  const std::span<const int32_t> rest = fed_ < prompt
+      ? std::span(result_.prompt_ids).subspan(static_cast<size_t>(fed_))
+      : std::span(result_.ids).subspan(static_cast<size_t>(fed_ - prompt));
   return rest.first(
       static_cast<size_t>(std::min<int64_t>(most, std::ssize(rest))));
+}
+
+std::vector<int32_t> Sequence::tokens() const {
+  std::vector<int32_t> all = result_.prompt_ids;
+  all.insert(all.end(), result_.ids.begin(), result_.ids.end());
+  return all;
 }
 
 void Sequence::choose(std::span<const float> logits) {
@@ -37,12 +42,17 @@ void Sequence::choose(std::span<const float> logits) {
     result_.logprobs.push_back(
         sampler_.logprobs(logits, token, *rules_.options.logprobs));
   }
+  take(token);
+}
+
+void Sequence::take(int32_t token) {
   sampler_.observe(token);
   result_.ids.push_back(token);
 }
 
 std::string Sequence::accept() {
   const int32_t token = result_.ids.back();
+  accepted_ = std::ssize(result_.ids);
   if (!rules_.options.ignore_eos && ends_text(token)) {
     return finish(FinishReason::kEos);
   }
@@ -70,6 +80,14 @@ std::string Sequence::finish(FinishReason reason) {
     result_.text += text;
   }
   return text;
+}
+
+std::string Sequence::held() const {
+  std::string held;
+  if (!finished_) {
+    held.append(stops_.held()).append(detokenizer_.held());
+  }
+  return held;
 }
 
 bool Sequence::ends_text(int32_t token) const {

@@ -2,6 +2,9 @@
 //
 // One prompt on its way: what is fed, what was chosen, and the text so far. It
 // knows no model and no other sequence.
+//
+// Whatever it knows follows from its rules, its prompt and what was chosen, so
+// a captured one is made again by taking the same choices once more.
 // Threads: one at a time; different sequences are independent.
 
 #pragma once
@@ -15,6 +18,7 @@
 #include "holdfast/engine/generation.h"
 #include "holdfast/engine/sampler.h"
 #include "holdfast/engine/stop_filter.h"
+#include "holdfast/formats/resume_point.h"
 #include "holdfast/formats/tokenizer.h"
 
 namespace holdfast {
@@ -33,14 +37,32 @@ class Sequence {
   /// The rules outlive it.
   Sequence(const SequenceRules& rules, std::vector<int32_t> prompt);
 
+  /// Goes on where a captured one was, before anything is fed: what it had
+  /// chosen counts as chosen, nothing as fed. Throws kCorrupt where these
+  /// choices give another text, or are not of this prompt and these rules.
+  void restore(const ResumeRow& row);
+  /// As of the last accept(): what was chosen and not accepted is left out.
+  ResumeRow capture() const;
+
+  /// Tokens to feed before the next choice.
+  int64_t ahead() const {
+    return size() - fed_;
+  }
+  /// Of these, all but the last choice: what chunks take.
+  int64_t to_prefill() const {
+    return ahead() - (result_.ids.empty() ? 0 : 1);
+  }
   bool prefilling() const {
-    return fed_ < prompt_size();
+    return to_prefill() > 0;
   }
   bool finished() const {
     return finished_;
   }
-  /// The tokens to feed next: at most `most` of the prompt, or the last choice.
+  /// The tokens to feed next, at most `most` >= 1, and not prompt and choices
+  /// at once.
   std::span<const int32_t> pending(int64_t most) const;
+  /// All tokens, in order: what a row must know to choose the next.
+  std::vector<int32_t> tokens() const;
   /// Says that they were fed.
   void advance(int64_t count) {
     fed_ += count;
@@ -59,9 +81,11 @@ class Sequence {
   }
 
  private:
-  int64_t prompt_size() const {
-    return static_cast<int64_t>(result_.prompt_ids.size());
+  int64_t size() const {
+    return std::ssize(result_.prompt_ids) + std::ssize(result_.ids);
   }
+  void take(int32_t token);
+  std::string held() const;
   bool ends_text(int32_t token) const;
 
   const SequenceRules& rules_;
@@ -70,6 +94,7 @@ class Sequence {
   StopFilter stops_;
   Generation result_;
   int64_t fed_ = 0;
+  int64_t accepted_ = 0; // of the ids
   bool finished_ = false;
 };
 

@@ -25,6 +25,9 @@ class StopFilter {
   std::string push(std::string_view text);
   /// What was held back, once no more text comes. Nothing after a stop.
   std::string flush();
+  std::string_view held() const {
+    return held_;
+  }
   bool stopped() const {
     return stopped_;
   }

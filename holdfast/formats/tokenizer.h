@@ -115,6 +115,10 @@ class Detokenizer {
   std::string push(TokenId id);
   /// What the end leaves incomplete, as U+FFFD; then as new, after the last id.
   std::string flush();
+  /// The bytes of a character that is not complete.
+  std::string_view held() const {
+    return pending_;
+  }
 
  private:
   const Tokenizer& tokenizer_;
