@@ -1,0 +1,84 @@
+// Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
+//
+// Checkpoints of generations in a disk tier: a record of the space
+// "generation" under the key, and with it, in one store, what of its rows'
+// paths only RAM has. Internal to prefix/.
+//
+// The record stands for no node of the index, so that evicting state never
+// takes it; state that is missing is computed again. What a completed
+// generation computed stays as any other text does. Threads: any.
+
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "holdfast/plan/group.h"
+#include "holdfast/prefix/image_planes.h"
+#include "holdfast/prefix/prefix_tree.h"
+#include "holdfast/tier/checkpoint.h"
+#include "holdfast/tier/disk_tier.h"
+#include "holdfast/tier/key_claims.h"
+
+namespace holdfast {
+
+class GenerationStore : public CheckpointStore {
+ public:
+  static constexpr std::string_view kSpace = "generation";
+  /// Keys are 1 to so many bytes.
+  static constexpr size_t kMaxKeyBytes = 1024;
+
+  struct Options {
+    PrefixTree& tree;
+    DiskTier& disk;
+    ScopeHandle scope;
+    ScopeId stored_scope;
+    const LayerGroups& groups;
+    std::string_view tenant_salt; // keys of tenants are apart
+    /// Of images that one checkpoint holds; more go with the next.
+    Bytes most_bytes;
+    /// Told of a path whose images a content held and did not write. Any
+    /// thread.
+    std::function<void(std::span<const int32_t> tokens)> unwritten;
+  };
+  /// All that it refers to outlives this and its contents.
+  explicit GenerationStore(const Options& options);
+
+  /// body, and what only RAM has of the full blocks of these paths.
+  std::shared_ptr<const RecordContent> content(
+      std::span<const std::vector<int32_t>> paths,
+      std::string body);
+  /// kNotFound where the key has no checkpoint.
+  Result<std::string> body(const std::string& key);
+
+  Status write(
+      const std::string& key,
+      CheckpointVersion version,
+      const Checkpoint& checkpoint) override;
+  Status remove(const std::string& key) override;
+  Result<std::shared_ptr<void>> claim(const std::string& key) override;
+
+ private:
+  class Content;
+  RecordName name(const std::string& key) const;
+  /// As many of the images as one checkpoint holds, parents first.
+  std::vector<FreshImages> within_limit(std::vector<FreshImages> fresh) const;
+  Result<Stored> store(RecordToStore record, std::vector<NodeToStore> nodes);
+
+  PrefixTree& tree_;
+  DiskTier& disk_;
+  const ScopeHandle scope_;
+  const ScopeId stored_scope_;
+  const ImagePlanes planes_;
+  const std::string tenant_; // before each record's name
+  const Bytes most_bytes_;
+  const std::function<void(std::span<const int32_t>)> unwritten_;
+  KeyClaims claims_;
+};
+
+} // namespace holdfast
