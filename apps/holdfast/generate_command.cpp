@@ -26,6 +26,7 @@ constexpr double kFlushSeconds = 10;
 struct RunFacts {
   double load_ms = 0;
   int64_t state_bytes = 0; // peak
+  std::optional<Error> failure = {}; // what ended the texts early
 };
 
 Json logprobs_json(const std::vector<TokenLogprobs>& tokens) {
@@ -59,6 +60,7 @@ Json result_json(
       {"reused_tokens", result.reused_tokens},
       {"reused_from_disk", result.reused_from_disk},
       {"reuse", result.reuse},
+      {"resumed_tokens", result.resumed_tokens},
       {"generated_tokens", result.ids.size()},
       {"load_ms", facts.load_ms},
       {"first_token_ms", result.first_token_ms},
@@ -157,38 +159,69 @@ std::vector<std::vector<int32_t>> encode(
   return prompts;
 }
 
-int run_generate(GenerateArguments& arguments) {
-  arguments.complete();
-  const std::vector<std::string> texts = arguments.prompts.read();
-  const InterruptFlag interrupt;
-  RunFacts facts;
-  const LoadedModel loaded = arguments.model.load(facts.load_ms);
+/// False where the rest of a text is left to compute.
+bool is_whole(const std::vector<Generation>& results) {
+  return std::ranges::none_of(results, [](const Generation& result) {
+    return result.finish_reason == FinishReason::kInterrupted ||
+        result.finish_reason == FinishReason::kFailed;
+  });
+}
+
+/// A model with its state, and what it keeps of it.
+struct Engine {
+  explicit Engine(LoadedModel model) : loaded(std::move(model)) {}
+
+  LoadedModel loaded;
+  std::unique_ptr<State> state;
+  std::optional<PrefixCache> cache;
+  std::unique_ptr<const CompiledModel> compiled;
+  std::unique_ptr<ResumableRun> resumable; // of the cache
+
+  Generator generator(const std::string& model_path) {
+    return {
+        compiled ? *compiled : *loaded.model,
+        loaded.source.tokenizer,
+        loaded.source.end_tokens,
+        *state,
+        loaded.runtime,
+        cache ? &*cache : nullptr,
+        std::filesystem::path(model_path).filename().string()};
+  }
+};
+
+std::unique_ptr<Engine>
+make_engine(GenerateArguments& arguments, RunFacts& facts) {
+  auto engine = std::make_unique<Engine>(arguments.model.load(facts.load_ms));
   if (arguments.folder.kept()) {
     arguments.model.state.weights =
         arguments.folder.digest(arguments.model.path);
   }
-  const auto state = arguments.model.make_state(loaded);
+  engine->state = arguments.model.make_state(engine->loaded);
   // All prompts of a run begin at once: without a folder nothing is known.
-  std::optional<PrefixCache> cache;
   if (arguments.folder.kept()) {
-    cache.emplace(*state, arguments.folder.cache_options());
+    engine->cache.emplace(*engine->state, arguments.folder.cache_options());
+  }
+  engine->resumable =
+      arguments.resume.begin(engine->cache ? &*engine->cache : nullptr);
+  if (arguments.drawn_seed && engine->resumable && engine->resumable->seed()) {
+    arguments.set_seed(*engine->resumable->seed());
   }
   if (arguments.verbose) {
-    print_verbose(loaded, *state);
+    print_verbose(engine->loaded, *engine->state);
   }
-  const auto compiled = arguments.model.compile(loaded);
-  Generator generator{
-      compiled ? *compiled : *loaded.model,
-      loaded.source.tokenizer,
-      loaded.source.end_tokens,
-      *state,
-      loaded.runtime,
-      cache ? &*cache : nullptr,
-      std::filesystem::path(arguments.model.path).filename().string()};
+  engine->compiled = arguments.model.compile(engine->loaded);
+  return engine;
+}
 
+/// Runs the prompts and gives out their texts.
+std::vector<Generation> give_texts(
+    const GenerateArguments& arguments,
+    Engine& engine,
+    const std::vector<std::string>& texts,
+    const InterruptFlag& interrupt,
+    RunFacts& facts) {
   TextOutput output(texts.size());
   ProgressLine line("reading the prompt");
-  std::optional<Error> failure;
   GenerateHooks hooks{
       .text =
           [&](int64_t index, std::string_view text) {
@@ -197,18 +230,21 @@ int run_generate(GenerateArguments& arguments) {
           },
       .prefill = [&](int64_t done, int64_t total) { line.update(done, total); },
       .interrupted = &interrupt.raised(),
-      .failure = &failure};
+      .failure = &facts.failure,
+      .resumable = engine.resumable.get()};
   if (arguments.json) {
     hooks.text = nullptr;
   }
   const auto results = users([&] {
-    auto prompts = encode(loaded.source.tokenizer, texts, arguments.special);
+    auto prompts =
+        encode(engine.loaded.source.tokenizer, texts, arguments.special);
     return blaming(arguments.model.path, [&] {
-      return generator.run(std::move(prompts), arguments.generate, hooks);
+      return engine.generator(arguments.model.path).run(
+          std::move(prompts), arguments.generate, hooks);
     });
   });
   line.clear();
-  facts.state_bytes = state->peak_bytes().get();
+  facts.state_bytes = engine.state->peak_bytes().get();
   if (arguments.json) {
     for (size_t i = 0; i < results.size(); ++i) {
       write_out(json_line(
@@ -217,18 +253,32 @@ int run_generate(GenerateArguments& arguments) {
   } else {
     output.finish(results);
   }
-  if (failure) {
-    blaming(arguments.model.path, [&] { throw *failure; });
+  return results;
+}
+
+int run_generate(GenerateArguments& arguments) {
+  arguments.complete();
+  const std::vector<std::string> texts = arguments.prompts.read();
+  const InterruptFlag interrupt;
+  RunFacts facts;
+  const auto engine = make_engine(arguments, facts);
+  const auto results = give_texts(arguments, *engine, texts, interrupt, facts);
+  if (engine->resumable) {
+    const bool whole = is_whole(results);
+    arguments.resume.end(*engine->resumable, whole, kFlushSeconds);
+  }
+  if (facts.failure) {
+    blaming(arguments.model.path, [&] { throw *facts.failure; });
   }
   print_summary(results, facts, arguments);
-  if (arguments.verbose && compiled) {
+  if (arguments.verbose && engine->compiled) {
     std::fprintf(
         stderr,
         "%lld graphs of steps recorded\n",
-        static_cast<long long>(compiled->traces()));
+        static_cast<long long>(engine->compiled->traces()));
   }
-  if (cache) {
-    flush_state(*cache, kFlushSeconds);
+  if (engine->cache) {
+    flush_state(*engine->cache, kFlushSeconds);
   }
   return interrupt.exit_code();
 }

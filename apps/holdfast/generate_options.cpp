@@ -19,6 +19,7 @@ Examples:
   holdfast generate -m model.gguf -p "The capital of France is" -n 32 --temp 0
   holdfast generate -m model.gguf -p "One" -p "Two" --json
   holdfast generate -m model.gguf -f story.txt --top-p 0.95 --seed 7
+  holdfast generate -m model.gguf -f long.txt -n 4096 --state DIR --id report
   printf 'def add(a, b):' | holdfast generate -m model.gguf --stop END)";
 
 void add_number(
@@ -74,6 +75,7 @@ void GenerateArguments::add_to(CLI::App& command) {
   model.add_compiled_to(command);
   prompts.add_to(command);
   folder.add_to(command);
+  resume.add_to(command);
   add_integer(
       command,
       "-n,--max-tokens",
@@ -114,6 +116,7 @@ void GenerateArguments::add_to(CLI::App& command) {
 
 void GenerateArguments::complete() {
   model.validate();
+  resume.validate(folder, model.state.reference_read);
   generate.chunk = model.chunk;
   if (context.value_or(1) < 1) {
     throw UserError(
@@ -127,10 +130,14 @@ void GenerateArguments::complete() {
   if (generate.logprobs && !json) {
     throw UserError("--logprobs: expected with --json, got it alone");
   }
-  if (!seed) {
-    seed = std::random_device()(); // 32 bits: exact in every JSON reader
-  }
-  generate.sampling.seed = *seed;
+  drawn_seed = !seed;
+  // 32 bits: exact in every JSON reader.
+  set_seed(seed ? *seed : std::random_device()());
+}
+
+void GenerateArguments::set_seed(uint64_t value) {
+  seed = value;
+  generate.sampling.seed = value;
 }
 
 } // namespace holdfast::app

@@ -13,6 +13,7 @@
 
 #include "holdfast/engine/generation.h"
 #include "options.h"
+#include "resume_options.h"
 #include "state_folder.h"
 
 namespace holdfast::app {
@@ -21,9 +22,11 @@ struct GenerateArguments {
   ModelOptions model;
   PromptOptions prompts;
   StateFolder folder;
+  ResumeOptions resume;
   GenerateOptions generate;
   std::optional<int64_t> context; // none: what the model was made for
   std::optional<uint64_t> seed;
+  bool drawn_seed = false; // nobody said which
   bool special = false; // control tokens in prompts are those tokens
   bool json = false;
   bool verbose = false;
@@ -31,6 +34,7 @@ struct GenerateArguments {
   void add_to(CLI::App& command);
   /// Throws UserError; fills in what follows from the others.
   void complete();
+  void set_seed(uint64_t value);
 };
 
 } // namespace holdfast::app

@@ -10,6 +10,8 @@
 #include "holdfast/base/check.h"
 #include "holdfast/engine/forward.h"
 #include "holdfast/engine/generate_row.h"
+#include "holdfast/engine/resumable_run.h"
+#include "holdfast/engine/resume_fields.h"
 
 namespace holdfast {
 
@@ -32,6 +34,7 @@ class Run {
          parts = next_chunk(chunk)) {
       step(parts);
       report();
+      keep_when_due(fed_in(parts));
     }
   }
 
@@ -45,10 +48,20 @@ class Run {
   void decode() {
     for (auto parts = unfinished(); !parts.empty(); parts = unfinished()) {
       if (interrupted()) {
+        keep_last();
         end(FinishReason::kInterrupted);
         return;
       }
       step(parts);
+      keep_when_due(1);
+    }
+  }
+
+  /// The last checkpoint of a run that ends early.
+  void keep_last() {
+    if (hooks_.resumable) {
+      hooks_.resumable->flush(); // what is under way makes room
+      keep();
     }
   }
 
@@ -135,6 +148,31 @@ class Run {
     }
   }
 
+  static int64_t fed_in(std::span<const Part> parts) {
+    int64_t sum = 0;
+    for (const Part& part : parts) {
+      sum += std::ssize(part.tokens);
+    }
+    return sum;
+  }
+
+  void keep_when_due(int64_t tokens) {
+    if (hooks_.resumable && hooks_.resumable->due(tokens)) {
+      keep();
+    }
+  }
+
+  void keep() {
+    std::vector<ResumeRow> points;
+    std::vector<std::vector<int32_t>> paths;
+    for (const auto& row : rows_) {
+      points.push_back(row->sequence.capture());
+      const auto held = row->committed();
+      paths.emplace_back(held.begin(), held.end());
+    }
+    hooks_.resumable->save(std::move(points), paths);
+  }
+
   void choose(const Logits& logits, std::span<const size_t> rows) {
     const auto one = [&](int64_t i, int) {
       rows_[rows[static_cast<size_t>(i)]]->sequence.choose(logits.row(i));
@@ -200,6 +238,32 @@ void require_fits(
   }
 }
 
+/// The prompts' rows; those of an interrupted run go on where it was.
+GenerateRows begin_rows(
+    const Generator& generator,
+    const SequenceRules& rules,
+    std::vector<std::vector<int32_t>> prompts,
+    const GenerateHooks& hooks) {
+  if (hooks.resumable) {
+    expect(
+        generator.cache == &hooks.resumable->cache(),
+        "[generate] expected a resumable run of the generator's cache, got "
+        "another's");
+    hooks.resumable->begin(
+        resume_fields(rules, generator.state.signature()), prompts);
+  }
+  GenerateRows rows;
+  for (auto& prompt : prompts) {
+    Sequence sequence(rules, std::move(prompt));
+    if (hooks.resumable && hooks.resumable->point()) {
+      sequence.restore(hooks.resumable->point()->rows[rows.size()]);
+    }
+    rows.push_back(
+        std::make_unique<GenerateRow>(generator, std::move(sequence)));
+  }
+  return rows;
+}
+
 } // namespace
 
 std::vector<Generation> Generator::run(
@@ -212,11 +276,7 @@ std::vector<Generation> Generator::run(
   require_fits(prompts, context);
   const SequenceRules rules{
       tokenizer, end_tokens, options, context, runtime.path};
-  GenerateRows rows;
-  for (auto& prompt : prompts) {
-    rows.push_back(std::make_unique<GenerateRow>(
-        *this, Sequence(rules, std::move(prompt))));
-  }
+  GenerateRows rows = begin_rows(*this, rules, std::move(prompts), hooks);
   Run run(*this, hooks, rows);
   try {
     run.repeat();
@@ -227,6 +287,7 @@ std::vector<Generation> Generator::run(
       throw;
     }
     *hooks.failure = error;
+    run.keep_last();
     run.end(FinishReason::kFailed);
   }
   for (const auto& row : rows) {

@@ -17,6 +17,8 @@
 
 namespace holdfast {
 
+class ResumableRun;
+
 struct GenerateOptions {
   int64_t max_tokens = 128; // of each prompt
   SamplingOptions sampling;
@@ -69,6 +71,10 @@ struct GenerateHooks {
   /// Where set, a step that throws Error ends the unfinished rows as kFailed;
   /// the error is left here instead of thrown, and the results are returned.
   std::optional<Error>* failure = nullptr;
+  /// Where set: the rows go on where an interrupted run of its key was, whose
+  /// text is given out first, and are kept in case this one is interrupted. It
+  /// is of the generator's cache.
+  ResumableRun* resumable = nullptr;
 };
 
 } // namespace holdfast

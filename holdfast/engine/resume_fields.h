@@ -16,9 +16,8 @@
 namespace holdfast {
 
 /// The options of the rules, then the signature of the state.
-std::vector<ResumePoint::Field> resume_fields(
-    const SequenceRules& rules,
-    const Signature& signature);
+std::vector<ResumePoint::Field>
+resume_fields(const SequenceRules& rules, const Signature& signature);
 
 /// Throws kUnsupported naming the first field, or the prompt, in which a run
 /// differs from the one that left the point.

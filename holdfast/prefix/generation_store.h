@@ -10,20 +10,20 @@
 
 #pragma once
 
+#include <atomic>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "holdfast/plan/group.h"
 #include "holdfast/prefix/image_planes.h"
 #include "holdfast/prefix/prefix_tree.h"
 #include "holdfast/tier/checkpoint.h"
 #include "holdfast/tier/disk_tier.h"
 #include "holdfast/tier/key_claims.h"
+#include "holdfast/tier/record_body.h"
 
 namespace holdfast {
 
@@ -38,21 +38,17 @@ class GenerationStore : public CheckpointStore {
     DiskTier& disk;
     ScopeHandle scope;
     ScopeId stored_scope;
-    const LayerGroups& groups;
+    std::shared_ptr<const ImagePlanes> planes;
     std::string_view tenant_salt; // keys of tenants are apart
     /// Of images that one checkpoint holds; more go with the next.
     Bytes most_bytes;
-    /// Told of a path whose images a content held and did not write. Any
-    /// thread.
-    std::function<void(std::span<const int32_t> tokens)> unwritten;
   };
   /// All that it refers to outlives this and its contents.
   explicit GenerationStore(const Options& options);
 
   /// body, and what only RAM has of the full blocks of these paths.
-  std::shared_ptr<const RecordContent> content(
-      std::span<const std::vector<int32_t>> paths,
-      std::string body);
+  std::shared_ptr<const RecordContent>
+  content(std::span<const std::vector<int32_t>> paths, std::string body);
   /// kNotFound where the key has no checkpoint.
   Result<std::string> body(const std::string& key);
 
@@ -74,11 +70,11 @@ class GenerationStore : public CheckpointStore {
   DiskTier& disk_;
   const ScopeHandle scope_;
   const ScopeId stored_scope_;
-  const ImagePlanes planes_;
+  const std::shared_ptr<const ImagePlanes> planes_;
   const std::string tenant_; // before each record's name
   const Bytes most_bytes_;
-  const std::function<void(std::span<const int32_t>)> unwritten_;
   KeyClaims claims_;
+  std::atomic<int64_t> written_{0};
 };
 
 } // namespace holdfast

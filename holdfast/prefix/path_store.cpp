@@ -38,15 +38,6 @@ PathStore::PathStore(
       scope_(scope),
       stored_scope_(stored_scope) {}
 
-void PathStore::set_planes(const LayerGroups& groups) {
-  for (const LayerGroup& group : groups.groups()) {
-    auto& phases = planes_.emplace_back();
-    for (const GroupPhase& phase : group.phases) {
-      phases.push_back(phase.layout.plane_strides());
-    }
-  }
-}
-
 Result<std::shared_ptr<const RecordContent>>
 PathStore::make(const RecordKey& key) {
   auto wanted = wanted_.find(key);
@@ -108,12 +99,7 @@ Result<Stored> PathStore::attempt(const PathContent& content) {
       .scope = stored_scope_,
       .nodes = content.write().batch.nodes,
       .record = {}};
-  for (NodeToStore& node : batch.nodes) {
-    for (ImageToStore& image : node.images) {
-      image.planes = planes_[static_cast<size_t>(image.slot.group)]
-                            [static_cast<size_t>(image.slot.phase)];
-    }
-  }
+  planes_->fill(batch.nodes);
   if (content.wanted().record) {
     const auto& beyond = content.write().beyond;
     batch.nodes.insert(batch.nodes.end(), beyond.begin(), beyond.end());

@@ -10,9 +10,9 @@
 
 #include <memory>
 #include <mutex>
-#include <vector>
+#include <utility>
 
-#include "holdfast/plan/group.h"
+#include "holdfast/prefix/image_planes.h"
 #include "holdfast/prefix/path_content.h"
 #include "holdfast/prefix/prefix_tree.h"
 #include "holdfast/prefix/wanted_paths.h"
@@ -31,8 +31,10 @@ class PathStore : public RecordSource, public RecordStore {
       WantedPaths& wanted,
       ScopeHandle scope,
       ScopeId stored_scope);
-  /// How the images of the groups are checked; before the first store.
-  void set_planes(const LayerGroups& groups);
+  /// Before the first store.
+  void set_planes(std::shared_ptr<const ImagePlanes> planes) {
+    planes_ = std::move(planes);
+  }
 
   Result<std::shared_ptr<const RecordContent>>
   make(const RecordKey& key) override;
@@ -62,7 +64,7 @@ class PathStore : public RecordSource, public RecordStore {
   WantedPaths& wanted_;
   const ScopeHandle scope_;
   const ScopeId stored_scope_;
-  std::vector<std::vector<std::vector<Bytes>>> planes_; // [group][phase]
+  std::shared_ptr<const ImagePlanes> planes_;
   mutable std::mutex mutex_;
   Bytes written_;
 };

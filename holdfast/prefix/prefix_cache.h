@@ -22,6 +22,7 @@
 #include "holdfast/prefix/prefix_tree.h"
 #include "holdfast/prefix/wanted_paths.h"
 #include "holdfast/state/state.h"
+#include "holdfast/tier/continuations.h"
 #include "holdfast/tier/disk_tier.h"
 #include "holdfast/tier/durability.h"
 
@@ -89,6 +90,18 @@ class PrefixCache {
   /// Removes the record alone; ok where there is none. Its state may serve
   /// others.
   Status remove_record(const RecordName& name);
+
+  // Checkpoints of generations (docs/durability.md).
+
+  /// Null without a disk. Any thread.
+  Continuations* continuations();
+  /// What a checkpoint of rows with these committed tokens holds: `body`, and
+  /// the state that the disk lacks. There is a disk.
+  std::shared_ptr<const RecordContent> checkpoint(
+      std::span<const std::vector<int32_t>> rows,
+      const RecordBody& body);
+  /// The body on disk; kNotFound where the key has none. There is a disk.
+  Result<RecordBody> checkpoint_body(const std::string& key);
 
   /// Writes what the disk lacks; see FlushReport. Without a disk: durable is
   /// false where anything was put.

@@ -151,7 +151,7 @@ std::unique_ptr<FileLock> TierFolder::lock() {
 
 bool TierFolder::is_fixed(std::string_view name) {
   return name == kManifest || name == kJournal || name == kLock ||
-      name == kOpen;
+      name == kOpen || name == kClaims;
 }
 
 SegmentIdentity TierFolder::next_segment() {

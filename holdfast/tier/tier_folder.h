@@ -84,6 +84,7 @@ class TierFolder {
   static constexpr std::string_view kJournal = "manifest.db-journal";
   static constexpr std::string_view kLock = "lock";
   static constexpr std::string_view kOpen = "open";
+  static constexpr std::string_view kClaims = "claims"; // KeyClaims'
   static constexpr std::string_view kAside = ".aside";
 
  private:

@@ -1,0 +1,116 @@
+// Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
+
+#include "resume_options.h"
+
+#include <chrono>
+
+#include "console.h"
+#include "errors.h"
+#include "options.h"
+
+namespace holdfast::app {
+
+namespace {
+
+constexpr double kMostSeconds = 86400;
+
+Clock::Duration duration(double seconds) {
+  return std::chrono::duration_cast<Clock::Duration>(
+      std::chrono::duration<double>(seconds));
+}
+
+} // namespace
+
+void ResumeOptions::add_to(CLI::App& command) {
+  command
+      .add_option(
+          "--id",
+          key_,
+          "With --state DIR: keep what is generated under this name; the same "
+          "command goes on where it was interrupted")
+      ->type_name("KEY");
+  add_integer(
+      command,
+      "--checkpoint-tokens",
+      tokens_,
+      "With --id: keep it every N tokens of a text (default 64)");
+  command
+      .add_option(
+          "--checkpoint-seconds",
+          seconds_,
+          "With --id: and at least every X seconds (default 2)")
+      ->type_name("X");
+}
+
+void ResumeOptions::validate(const StateFolder& folder, bool reference) const {
+  if (tokens_ < 1) {
+    throw UserError(
+        "--checkpoint-tokens: expected at least 1, got " +
+        std::to_string(tokens_));
+  }
+  if (!(seconds_ >= 0.001 && seconds_ <= kMostSeconds)) {
+    throw UserError(
+        "--checkpoint-seconds: expected 0.001 to 86400, got " +
+        std::to_string(seconds_));
+  }
+  if (!key_) {
+    return;
+  }
+  if (key_->empty() || key_->size() > GenerationStore::kMaxKeyBytes) {
+    throw UserError(
+        "--id: expected 1 to 1024 bytes, got " + std::to_string(key_->size()));
+  }
+  if (!folder.kept()) {
+    throw UserError("--id: expected with --state DIR, got no folder");
+  }
+  if (reference) {
+    throw UserError(
+        "--id: expected without --reference, whose results depend on where a "
+        "prompt is cut into chunks, got both");
+  }
+}
+
+std::unique_ptr<ResumableRun> ResumeOptions::begin(PrefixCache* cache) const {
+  if (!key_) {
+    return nullptr;
+  }
+  auto run = users([&] {
+    return std::make_unique<ResumableRun>(
+        *cache,
+        ResumableOptions{
+            .key = *key_,
+            .every_tokens = tokens_,
+            .every = duration(seconds_)});
+  });
+  if (!run->damage().empty()) {
+    complain(
+        "what an interrupted run of --id \"" + *key_ +
+        "\" left is damaged, so it begins anew: " + run->damage());
+  }
+  return run;
+}
+
+void ResumeOptions::end(ResumableRun& run, bool whole, double seconds) const {
+  if (whole) {
+    run.complete();
+  }
+  const auto clock = system_clock();
+  const ContinuationReport report = run.flush(clock->now() + duration(seconds));
+  if (whole && !report.durable) {
+    complain(
+        "--id \"" + *key_ +
+        "\": the finished text could not be removed from the folder; the next "
+        "run of it may give it again");
+  } else if (!report.durable) {
+    complain(
+        "--id \"" + *key_ +
+        "\": the end of the text was not saved; the next run goes on from the "
+        "last checkpoint");
+  } else if (!whole) {
+    complain(
+        "--id \"" + *key_ +
+        "\" is kept: the same command goes on where this one ended");
+  }
+}
+
+} // namespace holdfast::app

@@ -1,0 +1,109 @@
+// Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
+
+#include "holdfast/engine/resumable_run.h"
+
+#include <charconv>
+#include <utility>
+
+#include "holdfast/base/check.h"
+#include "holdfast/engine/resume_fields.h"
+
+namespace holdfast {
+
+namespace {
+
+Continuation begin_attempt(PrefixCache& cache, const ResumableOptions& with) {
+  expect(
+      cache.continuations() != nullptr,
+      "[resume] expected a cache with a disk, got none");
+  expect(
+      !with.key.empty() && with.key.size() <= GenerationStore::kMaxKeyBytes,
+      "[resume] expected a key of 1 to 1024 bytes, got another length");
+  expect(
+      with.every_tokens >= 1 && with.every > Clock::Duration::zero() &&
+          with.clock != nullptr,
+      "[resume] expected an interval of at least a token, of more than no "
+      "time, and a clock, got another");
+  return cache.continuations()->begin(with.key).value();
+}
+
+} // namespace
+
+ResumableRun::ResumableRun(PrefixCache& cache, ResumableOptions options)
+    : cache_(cache),
+      options_(std::move(options)),
+      attempt_(begin_attempt(cache_, options_)),
+      saved_(options_.clock->now()) {
+  if (cache_.continuations()->can_restore(options_.key)) {
+    read();
+  }
+}
+
+void ResumableRun::read() {
+  const auto body = cache_.checkpoint_body(options_.key);
+  if (body.status().code() == ErrorCode::kNotFound) {
+    return;
+  }
+  auto point = body.ok() ? decode_resume_point(body.value())
+                         : Result<ResumePoint>(body.status());
+  if (point.status().code() == ErrorCode::kCorrupt) {
+    damage_ = point.status().text();
+    return;
+  }
+  point_ = std::move(point).value();
+}
+
+std::optional<uint64_t> ResumableRun::seed() const {
+  const std::string* text = point_ ? point_->find("seed") : nullptr;
+  uint64_t seed = 0;
+  if (!text ||
+      std::from_chars(text->data(), text->data() + text->size(), seed).ec !=
+          std::errc()) {
+    return std::nullopt;
+  }
+  return seed;
+}
+
+void ResumableRun::begin(
+    std::vector<ResumePoint::Field> fields,
+    std::span<const std::vector<int32_t>> prompts) {
+  if (point_) {
+    require_same_run(*point_, fields, prompts);
+  }
+  fields_ = std::move(fields);
+}
+
+bool ResumableRun::due(int64_t tokens) {
+  tokens_ += tokens;
+  return (tokens_ >= options_.every_tokens ||
+          options_.clock->now() - saved_ >= options_.every) &&
+      last_.expired();
+}
+
+void ResumableRun::save(
+    std::vector<ResumeRow> rows,
+    std::span<const std::vector<int32_t>> paths) {
+  Checkpoint checkpoint;
+  for (const ResumeRow& row : rows) {
+    const int64_t generated = std::ssize(row.ids);
+    checkpoint.generated += Position(generated);
+    checkpoint.tokens += Position(std::ssize(row.prompt) + generated);
+  }
+  checkpoint.content = cache_.checkpoint(
+      paths, encode({.fields = fields_, .rows = std::move(rows)}));
+  last_ = checkpoint.content;
+  tokens_ = 0;
+  saved_ = options_.clock->now();
+  // Dropped for want of room, the next one that is due takes its place.
+  attempt_.checkpoint(std::move(checkpoint));
+}
+
+void ResumableRun::complete() {
+  attempt_.complete();
+}
+
+ContinuationReport ResumableRun::flush(std::optional<Clock::Moment> until) {
+  return cache_.continuations()->flush(until);
+}
+
+} // namespace holdfast

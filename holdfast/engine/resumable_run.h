@@ -1,0 +1,90 @@
+// Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
+//
+// A call of Generator::run under a key: what an interrupted run of the key left
+// in the cache's disk tier, and the checkpoints of this one.
+//
+// While it lives no other process runs the key. Its end is no completion: what
+// is on disk, or waits for it, stays. Threads: the state's engine thread.
+
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "holdfast/env/clock.h"
+#include "holdfast/formats/resume_point.h"
+#include "holdfast/prefix/prefix_cache.h"
+
+namespace holdfast {
+
+struct ResumableOptions {
+  std::string key; // 1 to 1024 bytes
+  /// A checkpoint is due after so many tokens of a prompt or steps of the
+  /// texts, and after so much time, whichever comes first. One that is still
+  /// being written puts the next one off.
+  int64_t every_tokens = 64;
+  Clock::Duration every = std::chrono::seconds(2);
+  std::shared_ptr<Clock> clock = system_clock();
+};
+
+class ResumableRun {
+ public:
+  /// The cache, which has a disk, outlives it. Throws kInvalidArgument for
+  /// options out of range, kUnsupported where another process runs the key or a
+  /// later version left it, and what the disk says.
+  ResumableRun(PrefixCache& cache, ResumableOptions options);
+  ResumableRun(const ResumableRun&) = delete;
+  ResumableRun& operator=(const ResumableRun&) = delete;
+
+  /// What an interrupted run left, or nothing.
+  const std::optional<ResumePoint>& point() const {
+    return point_;
+  }
+  /// The seed of that run.
+  std::optional<uint64_t> seed() const;
+  /// Why what it left cannot be read: then there is no point. Else empty.
+  const std::string& damage() const {
+    return damage_;
+  }
+
+  /// The texts are where they should be: nothing is left to resume. Does
+  /// nothing the second time.
+  void complete();
+  /// Waits for the checkpoint or the removal that is under way.
+  ContinuationReport flush(std::optional<Clock::Moment> until = {});
+
+  // Generator::run's:
+
+  const PrefixCache& cache() const {
+    return cache_;
+  }
+  /// Throws kUnsupported where the point is of another run.
+  void begin(
+      std::vector<ResumePoint::Field> fields,
+      std::span<const std::vector<int32_t>> prompts);
+  /// Counts tokens that were fed; true where a checkpoint is due.
+  bool due(int64_t tokens);
+  /// Queues a checkpoint. paths: [row] the tokens that a row holds.
+  void save(
+      std::vector<ResumeRow> rows,
+      std::span<const std::vector<int32_t>> paths);
+
+ private:
+  void read();
+
+  PrefixCache& cache_;
+  const ResumableOptions options_;
+  Continuation attempt_;
+  std::optional<ResumePoint> point_;
+  std::string damage_;
+  std::vector<ResumePoint::Field> fields_;
+  int64_t tokens_ = 0; // since the last checkpoint
+  Clock::Moment saved_;
+  std::weak_ptr<const RecordContent> last_; // alive while it is being written
+};
+
+} // namespace holdfast
