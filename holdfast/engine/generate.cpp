@@ -57,6 +57,14 @@ class Run {
     }
   }
 
+  /// So that a run which ends before its first checkpoint is due is known, with
+  /// its seed.
+  void keep_first() {
+    if (hooks_.resumable && !hooks_.resumable->point()) {
+      keep();
+    }
+  }
+
   /// The last checkpoint of a run that ends early.
   void keep_last() {
     if (hooks_.resumable) {
@@ -279,6 +287,7 @@ std::vector<Generation> Generator::run(
   GenerateRows rows = begin_rows(*this, rules, std::move(prompts), hooks);
   Run run(*this, hooks, rows);
   try {
+    run.keep_first();
     run.repeat();
     run.prefill(options.chunk);
     run.decode();

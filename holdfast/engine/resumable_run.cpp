@@ -75,8 +75,8 @@ void ResumableRun::begin(
 
 bool ResumableRun::due(int64_t tokens) {
   tokens_ += tokens;
-  return (tokens_ >= options_.every_tokens ||
-          options_.clock->now() - saved_ >= options_.every) &&
+  const Clock::Duration passed = options_.clock->now() - saved_;
+  return (tokens_ >= options_.every_tokens || passed >= options_.every) &&
       last_.expired();
 }
 

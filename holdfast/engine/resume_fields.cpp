@@ -57,15 +57,19 @@ Fields resume_fields(const SequenceRules& rules, const Signature& signature) {
       {"logprobs",
        options.logprobs ? std::to_string(*options.logprobs) : "none"});
   for (size_t i = 0; i < options.stops.size(); ++i) {
-    fields.push_back({"stop " + std::to_string(i + 1), options.stops[i]});
+    std::string name = "stop ";
+    name.append(std::to_string(i + 1));
+    fields.push_back({std::move(name), options.stops[i]});
   }
   std::string ends;
   for (const int32_t token : rules.end_tokens) {
-    ends += (ends.empty() ? "" : ",") + std::to_string(token);
+    ends.append(ends.empty() ? "" : ",").append(std::to_string(token));
   }
   fields.push_back({"end-tokens", ends});
   for (const Signature::Field& field : signature.fields()) {
-    fields.push_back({"state " + field.name, field.value});
+    std::string name = "state ";
+    name.append(field.name);
+    fields.push_back({std::move(name), field.value});
   }
   return fields;
 }

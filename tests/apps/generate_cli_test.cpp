@@ -65,6 +65,7 @@ TEST(GenerateCommand, GivesTheDocumentedFieldsInOneObjectForEachPrompt) {
             "reused_tokens",
             "reused_from_disk",
             "reuse",
+            "resumed_tokens",
             "generated_tokens",
             "load_ms",
             "first_token_ms",
