@@ -167,7 +167,7 @@ Status GenerationStore::remove(const std::string& key) {
 }
 
 Result<std::shared_ptr<void>> GenerationStore::claim(const std::string& key) {
-  return claims_.claim(tenant_ + key);
+  return claims_.claim(name(key).name);
 }
 
 } // namespace holdfast

@@ -83,6 +83,18 @@ TEST(KeyClaims, NeverHasTwoOwnersWhateverCallFails) {
   }
 }
 
+TEST(KeyClaims, InATiersFolderAreNoForeignFiles) {
+  const TierRig rig;
+  const auto tier = rig.open();
+  KeyClaims claims(rig.memory, rig.options.folder + "/claims");
+  const auto held = claims.claim("k").value();
+  const auto again = rig.open();
+  EXPECT_TRUE(again->report().findings.empty());
+  EXPECT_EQ(again->stats().value().foreign, Bytes());
+  expect_consistent(*again);
+  EXPECT_EQ(claims.claim("k").status().code(), ErrorCode::kUnsupported);
+}
+
 TEST(KeyClaims, OfAProcessThatIsKilledEndWithIt) {
   const std::string folder = (std::filesystem::temp_directory_path() /
                               ("holdfast_claims_" + std::to_string(getpid())))
