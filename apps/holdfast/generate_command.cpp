@@ -239,8 +239,8 @@ std::vector<Generation> give_texts(
     auto prompts =
         encode(engine.loaded.source.tokenizer, texts, arguments.special);
     return blaming(arguments.model.path, [&] {
-      return engine.generator(arguments.model.path).run(
-          std::move(prompts), arguments.generate, hooks);
+      return engine.generator(arguments.model.path)
+          .run(std::move(prompts), arguments.generate, hooks);
     });
   });
   line.clear();

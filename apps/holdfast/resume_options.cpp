@@ -56,7 +56,7 @@ void ResumeOptions::validate(const StateFolder& folder, bool reference) const {
   if (!key_) {
     return;
   }
-  if (key_->empty() || key_->size() > GenerationStore::kMaxKeyBytes) {
+  if (key_->empty() || key_->size() > kMaxGenerationKey) {
     throw UserError(
         "--id: expected 1 to 1024 bytes, got " + std::to_string(key_->size()));
   }

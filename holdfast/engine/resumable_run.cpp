@@ -17,7 +17,7 @@ Continuation begin_attempt(PrefixCache& cache, const ResumableOptions& with) {
       cache.continuations() != nullptr,
       "[resume] expected a cache with a disk, got none");
   expect(
-      !with.key.empty() && with.key.size() <= GenerationStore::kMaxKeyBytes,
+      !with.key.empty() && with.key.size() <= kMaxGenerationKey,
       "[resume] expected a key of 1 to 1024 bytes, got another length");
   expect(
       with.every_tokens >= 1 && with.every > Clock::Duration::zero() &&
@@ -25,6 +25,26 @@ Continuation begin_attempt(PrefixCache& cache, const ResumableOptions& with) {
       "[resume] expected an interval of at least a token, of more than no "
       "time, and a clock, got another");
   return cache.continuations()->begin(with.key).value();
+}
+
+/// Names with a dot first are ours.
+constexpr std::string_view kPointPart = ".resume";
+constexpr uint32_t kPointVersion = 1;
+
+Result<ResumePoint> point_of(const RecordBody& body) {
+  const RecordBody::Part* part = body.find(kPointPart);
+  if (!part) {
+    return Status(
+        ErrorCode::kCorrupt,
+        "[resume] expected a checkpoint with a resume point, got none");
+  }
+  if (part->version != kPointVersion) {
+    return Status(
+        ErrorCode::kUnsupported,
+        "[resume] expected a checkpoint of version 1, got " +
+            std::to_string(part->version));
+  }
+  return decode_resume_point(part->bytes);
 }
 
 } // namespace
@@ -40,17 +60,27 @@ ResumableRun::ResumableRun(PrefixCache& cache, ResumableOptions options)
 }
 
 void ResumableRun::read() {
-  const auto body = cache_.checkpoint_body(options_.key);
+  Result<RecordBody> body = cache_.checkpoint_body(options_.key);
   if (body.status().code() == ErrorCode::kNotFound) {
     return;
   }
-  auto point = body.ok() ? decode_resume_point(body.value())
-                         : Result<ResumePoint>(body.status());
+  Result<ResumePoint> point =
+      body.ok() ? point_of(body.value()) : Result<ResumePoint>(body.status());
   if (point.status().code() == ErrorCode::kCorrupt) {
     damage_ = point.status().text();
     return;
   }
   point_ = std::move(point).value();
+  attachments_ = std::move(body).value();
+  attachments_.remove(kPointPart);
+}
+
+void ResumableRun::attach(std::string_view name, RecordBody::Part part) {
+  expect(
+      !name.starts_with("."),
+      "[resume] expected an attachment's name without a dot first, got one "
+      "with it");
+  attachments_.set(name, std::move(part));
 }
 
 std::optional<uint64_t> ResumableRun::seed() const {
@@ -89,8 +119,12 @@ void ResumableRun::save(
     checkpoint.generated += Position(generated);
     checkpoint.tokens += Position(std::ssize(row.prompt) + generated);
   }
-  checkpoint.content = cache_.checkpoint(
-      paths, encode({.fields = fields_, .rows = std::move(rows)}));
+  RecordBody body = attachments_;
+  body.set(
+      kPointPart,
+      {.version = kPointVersion,
+       .bytes = encode({.fields = fields_, .rows = std::move(rows)})});
+  checkpoint.content = cache_.checkpoint(paths, body);
   last_ = checkpoint.content;
   tokens_ = 0;
   saved_ = options_.clock->now();

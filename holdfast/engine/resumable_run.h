@@ -13,11 +13,13 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "holdfast/env/clock.h"
 #include "holdfast/formats/resume_point.h"
 #include "holdfast/prefix/prefix_cache.h"
+#include "holdfast/tier/record_body.h"
 
 namespace holdfast {
 
@@ -51,6 +53,15 @@ class ResumableRun {
     return damage_;
   }
 
+  /// What travels with every checkpoint, beside the texts; of an interrupted
+  /// run's, what came with its last.
+  const RecordBody& attachments() const {
+    return attachments_;
+  }
+  /// From the next checkpoint on, in place of one of that name. Throws
+  /// kInvalidArgument for a name that is empty, too long or begins with ".".
+  void attach(std::string_view name, RecordBody::Part part);
+
   /// The texts are where they should be: nothing is left to resume. Does
   /// nothing the second time.
   void complete();
@@ -81,6 +92,7 @@ class ResumableRun {
   Continuation attempt_;
   std::optional<ResumePoint> point_;
   std::string damage_;
+  RecordBody attachments_;
   std::vector<ResumePoint::Field> fields_;
   int64_t tokens_ = 0; // since the last checkpoint
   Clock::Moment saved_;

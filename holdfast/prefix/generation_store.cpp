@@ -7,6 +7,7 @@
 #include "holdfast/base/check.h"
 #include "holdfast/base/sha256.h"
 #include "holdfast/block/layout.h"
+#include "holdfast/prefix/prefix_cache.h"
 
 namespace holdfast {
 
@@ -70,21 +71,21 @@ GenerationStore::GenerationStore(const Options& options)
       disk_(options.disk),
       scope_(options.scope),
       stored_scope_(options.stored_scope),
-      planes_(options.groups),
+      planes_(options.planes),
       tenant_(tenant_of(options.tenant_salt)),
       most_bytes_(options.most_bytes),
       claims_(options.disk.options().files, claims_folder(options.disk)) {}
 
 RecordName GenerationStore::name(const std::string& key) const {
   expect(
-      !key.empty() && key.size() <= kMaxKeyBytes,
+      !key.empty() && key.size() <= kMaxGenerationKey,
       "[generation] expected a key of 1 to 1024 bytes, got another length");
   return {std::string(kSpace), tenant_ + key};
 }
 
 std::shared_ptr<const RecordContent> GenerationStore::content(
     std::span<const std::vector<int32_t>> paths,
-    std::string body) {
+    const RecordBody& body) {
   std::vector<FreshImages> fresh;
   for (const std::vector<int32_t>& path : paths) {
     const size_t full = path.size() / kBlockTokens * kBlockTokens;
@@ -99,8 +100,8 @@ std::shared_ptr<const RecordContent> GenerationStore::content(
         std::make_move_iterator(known.fresh.end()));
   }
   WriteBatch batch = tree_.begin_write(within_limit(std::move(fresh)));
-  planes_.fill(batch.nodes);
-  return std::make_shared<Content>(tree_, std::move(batch), std::move(body));
+  planes_->fill(batch.nodes);
+  return std::make_shared<Content>(tree_, std::move(batch), body.encode());
 }
 
 std::vector<FreshImages>
@@ -108,7 +109,7 @@ GenerationStore::within_limit(std::vector<FreshImages> fresh) const {
   Bytes sum;
   for (size_t i = 0; i < fresh.size(); ++i) {
     for (const ImageSlot slot : fresh[i].slots) {
-      sum += planes_.image_bytes(slot);
+      sum += planes_->image_bytes(slot);
     }
     if (sum > most_bytes_) {
       fresh.resize(i);
@@ -117,16 +118,22 @@ GenerationStore::within_limit(std::vector<FreshImages> fresh) const {
   return fresh;
 }
 
-Result<std::string> GenerationStore::body(const std::string& key) {
-  return disk_.record_body(name(key));
+Result<RecordBody> GenerationStore::body(const std::string& key) {
+  const Result<RecordText> found = disk_.record_text(name(key));
+  return found.ok() ? RecordBody::parse(found.value().body)
+                    : Result<RecordBody>(found.status());
 }
 
 Result<Stored>
 GenerationStore::store(RecordToStore record, std::vector<NodeToStore> nodes) {
-  return disk_.store(
+  Result<Stored> stored = disk_.store(
       {.scope = stored_scope_,
        .nodes = std::move(nodes),
        .record = std::move(record)});
+  if (stored.ok()) {
+    written_ += stored.value().written.get();
+  }
+  return stored;
 }
 
 Status GenerationStore::write(
@@ -136,6 +143,7 @@ Status GenerationStore::write(
   const auto& content = static_cast<const Content&>(*checkpoint.content);
   const RecordName named = name(key);
   RecordToStore record; // at the root: it stands for no node
+  record.version = 0; // who has the claim writes the newest
   record.space = named.space;
   record.name = named.name;
   record.body = content.body();

@@ -30,8 +30,6 @@ namespace holdfast {
 class GenerationStore : public CheckpointStore {
  public:
   static constexpr std::string_view kSpace = "generation";
-  /// Keys are 1 to so many bytes.
-  static constexpr size_t kMaxKeyBytes = 1024;
 
   struct Options {
     PrefixTree& tree;

@@ -60,12 +60,7 @@ PrefixCache::PrefixCache(State& state, PrefixCacheOptions options)
         tree_.set_budget(std::max(options_.ram - records, Bytes()));
       }) {
   if (options_.disk) {
-    Result<ScopeId> stored = options_.disk->scope({scope_text_.text()});
-    disk_ = std::make_unique<Disk>(
-        options_,
-        std::make_unique<PathStore>(
-            tree_, *options_.disk, wanted_, scope_, stored.value()));
-    disk_->store->set_planes(state_.groups());
+    make_disk();
     load();
   }
   state_.set_reclaimer([this](Bytes lacking) { tree_.reclaim(lacking); });
@@ -73,6 +68,26 @@ PrefixCache::PrefixCache(State& state, PrefixCacheOptions options)
 
 PrefixCache::~PrefixCache() {
   state_.set_reclaimer(nullptr);
+}
+
+void PrefixCache::make_disk() {
+  DiskTier& disk = *options_.disk;
+  const ScopeId stored = disk.scope({scope_text_.text()}).value();
+  const auto planes = std::make_shared<const ImagePlanes>(state_.groups());
+  auto paths =
+      std::make_unique<PathStore>(tree_, disk, wanted_, scope_, stored);
+  paths->set_planes(planes);
+  disk_ = std::make_unique<Disk>(
+      options_,
+      std::move(paths),
+      std::make_unique<GenerationStore>(GenerationStore::Options{
+          .tree = tree_,
+          .disk = disk,
+          .scope = scope_,
+          .stored_scope = stored,
+          .planes = planes,
+          .tenant_salt = options_.tenant_salt,
+          .most_bytes = Disk::kCheckpointImages}));
 }
 
 void PrefixCache::load() {
@@ -188,6 +203,22 @@ FlushReport PrefixCache::flush(const FlushOptions& options) {
   return report;
 }
 
+Continuations* PrefixCache::continuations() {
+  return disk_ ? &disk_->continuations : nullptr;
+}
+
+std::shared_ptr<const RecordContent> PrefixCache::checkpoint(
+    std::span<const std::vector<int32_t>> rows,
+    const RecordBody& body) {
+  expect(disk_ != nullptr, "[PrefixCache] expected a disk, got none");
+  return disk_->generations->content(rows, body);
+}
+
+Result<RecordBody> PrefixCache::checkpoint_body(const std::string& key) {
+  expect(disk_ != nullptr, "[PrefixCache] expected a disk, got none");
+  return disk_->generations->body(key);
+}
+
 TreeStats PrefixCache::stats() const {
   return tree_.stats();
 }
@@ -197,7 +228,8 @@ DurabilityStats PrefixCache::pending() const {
 }
 
 Bytes PrefixCache::written() const {
-  return disk_ ? disk_->store->written() : Bytes(0);
+  return disk_ ? disk_->store->written() + disk_->generations->written()
+               : Bytes(0);
 }
 
 } // namespace holdfast

@@ -37,6 +37,9 @@ struct PrefixCacheOptions {
   std::string tenant_salt = {};
 };
 
+/// Keys of generations are 1 to so many bytes.
+inline constexpr size_t kMaxGenerationKey = 1024;
+
 /// How a row began.
 struct Begun {
   RowId row;
@@ -129,6 +132,7 @@ class PrefixCache {
   /// Puts the row in; without room for its open blocks the full ones alone, and
   /// the path is cut to them.
   Inserted insert_row(RowId row, Path& committed);
+  void make_disk();
   void load();
   /// A record as it is wanted. Throws as put().
   WantedPath wanted(const Path& text, NamedRecord record) const;

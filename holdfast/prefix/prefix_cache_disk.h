@@ -8,22 +8,36 @@
 #include <memory>
 #include <utility>
 
+#include "holdfast/prefix/generation_store.h"
 #include "holdfast/prefix/path_store.h"
 #include "holdfast/prefix/prefix_cache.h"
+#include "holdfast/tier/continuations.h"
 #include "holdfast/tier/durability.h"
 #include "holdfast/tier/spill_queue.h"
 
 namespace holdfast {
 
 struct PrefixCache::Disk {
-  Disk(const PrefixCacheOptions& options, std::unique_ptr<PathStore> paths)
+  /// Of checkpoints that wait to be written. One's images take at most half of
+  /// it, so that it always finds room once those before it are written.
+  static constexpr Bytes kCheckpointBytes{int64_t{64} << 20};
+  static constexpr Bytes kCheckpointImages{int64_t{32} << 20};
+
+  Disk(
+      const PrefixCacheOptions& options,
+      std::unique_ptr<PathStore> paths,
+      std::unique_ptr<GenerationStore> checkpoints)
       : store(std::move(paths)),
-        queue({.clock = options.clock}),
-        durability(queue, *store, *store, {.clock = options.clock}) {}
+        generations(std::move(checkpoints)),
+        queue({.clock = options.clock, .checkpoint_bytes = kCheckpointBytes}),
+        durability(queue, *store, *store, {.clock = options.clock}),
+        continuations(queue, *generations, options.clock) {}
 
   const std::unique_ptr<PathStore> store;
+  const std::unique_ptr<GenerationStore> generations;
   SpillQueue queue;
   Durability durability;
+  Continuations continuations;
 };
 
 } // namespace holdfast

@@ -256,43 +256,72 @@ TEST(ResumableRun, WhoseDiskFailsGoesOnAndSaysWhatIsNotSaved) {
   }
 }
 
+/// Puts that in the place of the key's checkpoint.
+void store_body(Process& process, const RecordBody& body) {
+  auto attempt = process.cache().continuations()->begin("k").value();
+  attempt.checkpoint(
+      {.content = process.cache().checkpoint({}, body),
+       .tokens = Position(1),
+       .generated = Position(1)});
+  ASSERT_TRUE(process.cache().continuations()->flush().durable);
+}
+
 TEST(ResumableRun, WhoseCheckpointIsDamagedBeginsAnewAndSaysSo) {
   const Request request;
-  const auto files = MemoryFileSystem::make();
-  {
+  for (const char* name : {".resume", "something else"}) {
+    const auto files = MemoryFileSystem::make();
+    {
+      Process process(request, files);
+      store_body(process, RecordBody().set(name, {1, "no resume point"}));
+    }
     Process process(request, files);
-    auto attempt = process.cache().continuations()->begin("k").value();
-    attempt.checkpoint(
-        {.content = process.cache().checkpoint({}, "not a resume point"),
-         .tokens = Position(1),
-         .generated = Position(1)});
-    ASSERT_TRUE(process.cache().continuations()->flush().durable);
+    const auto run = process.begin(system_clock());
+    EXPECT_FALSE(run->point().has_value());
+    EXPECT_THAT(run->damage(), HasSubstr("[resume"));
+    expect_same(process.run(run.get()), uninterrupted(request));
   }
-  Process process(request, files);
-  const auto run = process.begin(system_clock());
-  EXPECT_FALSE(run->point().has_value());
-  EXPECT_THAT(run->damage(), HasSubstr("hf-point"));
-  expect_same(process.run(run.get()), uninterrupted(request));
 }
 
 TEST(ResumableRun, OfALaterVersionIsRefusedAndKept) {
   const Request request;
+  std::string later = encode(ResumePoint());
+  later[8] = 2;
+  for (const RecordBody::Part& part :
+       {RecordBody::Part{1, later}, RecordBody::Part{2, later}}) {
+    const auto files = MemoryFileSystem::make();
+    const RecordBody body = RecordBody().set(".resume", part);
+    {
+      Process process(request, files);
+      store_body(process, body);
+    }
+    Process process(request, files);
+    EXPECT_EQ(
+        code_of([&] { process.begin(system_clock()); }),
+        ErrorCode::kUnsupported);
+    EXPECT_EQ(process.cache().checkpoint_body("k").value(), body);
+  }
+}
+
+TEST(ResumableRun, CarriesAttachmentsWithItsCheckpoints) {
+  const Request request;
   const auto files = MemoryFileSystem::make();
-  std::string body = encode(ResumePoint());
-  body[8] = 2;
+  const RecordBody::Part draft{3, std::string("draft\0state", 11)};
   {
     Process process(request, files);
-    auto attempt = process.cache().continuations()->begin("k").value();
-    attempt.checkpoint(
-        {.content = process.cache().checkpoint({}, body),
-         .tokens = Position(1),
-         .generated = Position(1)});
-    ASSERT_TRUE(process.cache().continuations()->flush().durable);
+    const auto run = process.begin(std::make_shared<StepClock>(20));
+    run->attach("draft", draft);
+    EXPECT_THROW(process.run(run.get()), Died);
+    EXPECT_TRUE(run->flush().durable);
+    EXPECT_EQ(
+        code_of([&] { run->attach(".resume", draft); }),
+        ErrorCode::kInvalidArgument);
   }
   Process process(request, files);
-  EXPECT_EQ(
-      code_of([&] { process.begin(system_clock()); }), ErrorCode::kUnsupported);
-  EXPECT_EQ(process.cache().checkpoint_body("k").value(), body);
+  const auto run = process.begin(system_clock());
+  EXPECT_EQ(run->attachments(), RecordBody().set("draft", draft));
+  process.run(run.get()); // and on
+  run->flush();
+  EXPECT_EQ(*process.cache().checkpoint_body("k").value().find("draft"), draft);
 }
 
 TEST(ResumableRun, RefusesAKeyThatAnotherProcessRuns) {

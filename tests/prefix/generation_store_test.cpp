@@ -57,7 +57,7 @@ class Rig {
              .disk = *disk_,
              .scope = scope_,
              .stored_scope = disk_->scope({scope_text_.text()}).value(),
-             .groups = state_.groups(),
+             .planes = std::make_shared<const ImagePlanes>(state_.groups()),
              .tenant_salt = choice.tenant,
              .most_bytes = choice.most_bytes}),
         queue_({.clock = clock_, .writers = 0}),
@@ -91,13 +91,14 @@ class Rig {
     const std::vector<std::vector<int32_t>> paths{
         counted(state_.length(row_).get())};
     return attempt.checkpoint(
-        {.content = store_.content(paths, body),
+        {.content = store_.content(paths, RecordBody().set("b", {1, body})),
          .tokens = state_.length(row_),
          .generated = Position(1)});
   }
   std::string body(const std::string& key = "k") {
     const auto found = store_.body(key);
-    return found.ok() ? found.value() : name(found.status().code());
+    return found.ok() ? found.value().find("b")->bytes
+                      : name(found.status().code());
   }
   ContinuationReport flush() {
     return continuations_.flush();
