@@ -46,9 +46,13 @@ class GenerationStore : public CheckpointStore {
 
   /// body, and what only RAM has of the full blocks of these paths.
   std::shared_ptr<const RecordContent>
-  content(std::span<const std::vector<int32_t>> paths, std::string body);
+  content(std::span<const std::vector<int32_t>> paths, const RecordBody& body);
   /// kNotFound where the key has no checkpoint.
-  Result<std::string> body(const std::string& key);
+  Result<RecordBody> body(const std::string& key);
+  /// Bytes that went into segments.
+  Bytes written() const {
+    return Bytes(written_);
+  }
 
   Status write(
       const std::string& key,
