@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include <gtest/gtest.h>
+
 #include "mlx/mlx.h"
 
 #include "holdfast/engine/folder_weights.h"
@@ -185,6 +187,18 @@ class Process {
   std::unique_ptr<State> state_;
   std::unique_ptr<PrefixCache> cache_;
 };
+
+inline void expect_same(
+    const std::vector<Generation>& got,
+    const std::vector<Generation>& expected) {
+  ASSERT_EQ(got.size(), expected.size());
+  for (size_t i = 0; i < got.size(); ++i) {
+    EXPECT_EQ(got[i].ids, expected[i].ids);
+    EXPECT_EQ(got[i].text, expected[i].text);
+    EXPECT_EQ(trace(got[i]), trace(expected[i]));
+    EXPECT_EQ(got[i].finish_reason, expected[i].finish_reason);
+  }
+}
 
 inline std::vector<Generation> uninterrupted(const Request& request) {
   return Process(request, MemoryFileSystem::make()).run(nullptr);

@@ -1,0 +1,109 @@
+// Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
+//
+// Resumable runs whose state is gone, whose disk fails, or whose checkpoint is
+// not one.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "holdfast/env/faulty_file_system.h"
+#include "tests/code_of.h"
+#include "tests/engine/resumable_rig.h"
+
+namespace holdfast::test {
+namespace {
+
+using testing::HasSubstr;
+
+// Nothing of its state is left: it is computed again, with the same bits.
+TEST(ResumableRun, WhoseStateWasEvictedEndsAlike) {
+  Request request;
+  request.choice.kv = "q8";
+  const auto files = MemoryFileSystem::make();
+  Process(request, files).run_until(30);
+  const auto disk =
+      DiskTier::open(
+          {.folder = "/state", .files = files, .clock = system_clock()})
+          .value();
+  ASSERT_TRUE(disk->evict(Bytes(int64_t{1} << 40)).ok());
+  Process process(request, files);
+  const auto run = process.begin(system_clock());
+  const auto results = process.run(run.get());
+  EXPECT_GT(results[0].resumed_tokens, 0);
+  EXPECT_EQ(results[0].reused_tokens, 0);
+  expect_same(results, uninterrupted(request));
+}
+
+// From some call on the disk fails: the texts are right all the same, and the
+// last checkpoint that was stored is there.
+TEST(ResumableRun, WhoseDiskFailsGoesOnAndSaysWhatIsNotSaved) {
+  Request request;
+  request.every_tokens = 3;
+  const auto expected = uninterrupted(request);
+  for (const int64_t call : {0, 20, 60, 150, 400}) {
+    SCOPED_TRACE(call);
+    const auto memory = MemoryFileSystem::make();
+    const auto faulty = std::make_shared<FaultyFileSystem>(memory);
+    {
+      Process process(request, faulty);
+      const auto run = process.begin(system_clock());
+      faulty->fail({.after = call, .once = false});
+      expect_same(process.run(run.get()), expected);
+      EXPECT_TRUE(call > 0 || !run->flush().durable);
+      faulty->heal();
+    }
+    Process process(request, memory->power_loss({}));
+    const auto run = process.begin(system_clock());
+    EXPECT_EQ(run->damage(), "");
+    expect_same(process.run(run.get()), expected);
+  }
+}
+
+/// Puts that in the place of the key's checkpoint.
+void store_body(Process& process, const RecordBody& body) {
+  auto attempt = process.cache().continuations()->begin("k").value();
+  attempt.checkpoint(
+      {.content = process.cache().checkpoint({}, body),
+       .tokens = Position(1),
+       .generated = Position(1)});
+  ASSERT_TRUE(process.cache().continuations()->flush().durable);
+}
+
+TEST(ResumableRun, WhoseCheckpointIsDamagedBeginsAnewAndSaysSo) {
+  const Request request;
+  for (const char* name : {".resume", "something else"}) {
+    const auto files = MemoryFileSystem::make();
+    {
+      Process process(request, files);
+      store_body(process, RecordBody().set(name, {1, "no resume point"}));
+    }
+    Process process(request, files);
+    const auto run = process.begin(system_clock());
+    EXPECT_FALSE(run->point().has_value());
+    EXPECT_THAT(run->damage(), HasSubstr("[resume"));
+    expect_same(process.run(run.get()), uninterrupted(request));
+  }
+}
+
+TEST(ResumableRun, OfALaterVersionIsRefusedAndKept) {
+  const Request request;
+  std::string later = encode(ResumePoint());
+  later[8] = 2;
+  for (const RecordBody::Part& part :
+       {RecordBody::Part{1, later}, RecordBody::Part{2, later}}) {
+    const auto files = MemoryFileSystem::make();
+    const RecordBody body = RecordBody().set(".resume", part);
+    {
+      Process process(request, files);
+      store_body(process, body);
+    }
+    Process process(request, files);
+    EXPECT_EQ(
+        code_of([&] { process.begin(system_clock()); }),
+        ErrorCode::kUnsupported);
+    EXPECT_EQ(process.cache().checkpoint_body("k").value(), body);
+  }
+}
+
+} // namespace
+} // namespace holdfast::test
