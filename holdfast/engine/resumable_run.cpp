@@ -53,7 +53,8 @@ ResumableRun::ResumableRun(PrefixCache& cache, ResumableOptions options)
     : cache_(cache),
       options_(std::move(options)),
       attempt_(begin_attempt(cache_, options_)),
-      saved_(options_.clock->now()) {
+      now_(options_.clock->now()),
+      saved_(now_) {
   if (cache_.continuations()->can_restore(options_.key)) {
     read();
   }
@@ -105,8 +106,9 @@ void ResumableRun::begin(
 
 bool ResumableRun::due(int64_t tokens) {
   tokens_ += tokens;
-  const Clock::Duration passed = options_.clock->now() - saved_;
-  return (tokens_ >= options_.every_tokens || passed >= options_.every) &&
+  now_ = options_.clock->now();
+  return (tokens_ >= options_.every_tokens ||
+          now_ - saved_ >= options_.every) &&
       last_.expired();
 }
 
@@ -127,7 +129,7 @@ void ResumableRun::save(
   checkpoint.content = cache_.checkpoint(paths, body);
   last_ = checkpoint.content;
   tokens_ = 0;
-  saved_ = options_.clock->now();
+  saved_ = now_;
   // Dropped for want of room, the next one that is due takes its place.
   attempt_.checkpoint(std::move(checkpoint));
 }

@@ -95,6 +95,7 @@ class ResumableRun {
   RecordBody attachments_;
   std::vector<ResumePoint::Field> fields_;
   int64_t tokens_ = 0; // since the last checkpoint
+  Clock::Moment now_; // when it was last asked for
   Clock::Moment saved_;
   std::weak_ptr<const RecordContent> last_; // alive while it is being written
 };
