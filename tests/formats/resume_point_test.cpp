@@ -61,7 +61,7 @@ TEST(ResumePoint, TheWorkedExampleOfThePageIsTheBytesOfAPoint) {
       "00 01 00 00 00 01 00 00 00 00 00 00 00 02 00 00\n"
       "00 04 01 00 00 05 01 00 00 05 01 00 00 05 00 00\n"
       "00 00 00 00 00 00 00 e0 bf 00 00 00 00 00 00 f0\n"
-      "bf 61 62 ");
+      "bf 61 62 57 f3 4e e7 1f 61 6d f6 ");
 }
 
 TEST(ResumePoint, DecodesToWhatWasEncoded) {
