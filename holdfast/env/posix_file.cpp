@@ -240,7 +240,6 @@ Result<MappedBytes> PosixFile::map(Bytes offset, Bytes length) const {
   if (data == MAP_FAILED) {
     return posix_status(errno, "map", path_);
   }
-  ::madvise(data, size, MADV_WILLNEED); // a hint: it may be refused
   const std::shared_ptr<const std::byte> whole(
       static_cast<const std::byte*>(data),
       [data, size](const std::byte*) { ::munmap(data, size); });

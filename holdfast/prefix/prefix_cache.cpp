@@ -82,6 +82,17 @@ void PrefixCache::load() {
 
 std::optional<std::vector<std::vector<BlockRef>>>
 PrefixCache::held(const Usable& usable) {
+  std::vector<Extent> stored;
+  for (const auto& group : usable.images) {
+    for (const UsableImage& image : group) {
+      if (!image.ram) {
+        stored.push_back(*image.disk);
+      }
+    }
+  }
+  // Kept until each is mapped.
+  const auto coming =
+      stored.empty() ? nullptr : options_.disk->will_need(stored);
   std::vector<std::vector<BlockRef>> result;
   for (const auto& group : usable.images) {
     auto& blocks = result.emplace_back();
