@@ -5,6 +5,7 @@
 
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -18,7 +19,11 @@ namespace holdfast {
 struct PrefixCache::Disk {
   Disk(const PrefixCacheOptions& options, std::unique_ptr<PathStore> paths)
       : store(std::move(paths)),
-        queue({.clock = options.clock}),
+        // One record may be all that RAM has; its images are there already.
+        queue(
+            {.clock = options.clock,
+             .spill_bytes =
+                 std::max(options.ram, SpillQueueOptions().spill_bytes)}),
         durability(queue, *store, *store, {.clock = options.clock}) {}
 
   const std::unique_ptr<PathStore> store;
