@@ -118,7 +118,8 @@ Begun PrefixCache::begin(const Path& prompt) {
   if (options_.disk) {
     if (const auto changed = options_.disk->changed_by_others();
         changed.ok() && changed.value()) {
-      load();
+      Loader loader(tree_);
+      options_.disk->load_changes(loader).check();
     }
   }
   // Each round without a row has taken an image out of the index.

@@ -79,6 +79,11 @@ class DiskTier {
 
   /// All that is stored, as of one moment.
   Status load(TierVisitor& visitor);
+  /// What came since the last load, by whomever: all scopes and records, and
+  /// nodes that are new or have new images, their parents before them. What
+  /// went is not said: map() of it is kNotFound. All, where there was no load
+  /// of this manifest.
+  Status load_changes(TierVisitor& visitor);
   /// True where another process changed the manifest since the last load().
   Result<bool> changed_by_others();
 
