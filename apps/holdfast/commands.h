@@ -19,6 +19,9 @@ void add_bench(CLI::App& app, Action& action);
 void add_bench_model(CLI::App& bench, Action& action);
 void add_bench_kernels(CLI::App& bench, Action& action);
 void add_bench_attend(CLI::App& bench, Action& action);
+void add_bench_lookup(CLI::App& bench, Action& action);
+void add_bench_restore(CLI::App& bench, Action& action);
+void add_bench_persist(CLI::App& bench, Action& action);
 
 /// Parses the command line, runs the command, and reports what went wrong in
 /// one line. Returns the exit code; throws nothing.

@@ -36,7 +36,9 @@ struct FileCounts {
   int64_t renames = 0;
   int64_t removes = 0;
   int64_t folder_syncs = 0;
+  int64_t needs = 0; // will_need
   Bytes bytes_read;
+  Bytes bytes_needed;
   Bytes bytes_written;
 };
 

@@ -97,6 +97,17 @@ void PrefixCache::load() {
 
 std::optional<std::vector<std::vector<BlockRef>>>
 PrefixCache::held(const Usable& usable) {
+  std::vector<Extent> stored;
+  for (const auto& group : usable.images) {
+    for (const UsableImage& image : group) {
+      if (!image.ram) {
+        stored.push_back(*image.disk);
+      }
+    }
+  }
+  // Kept until each is mapped.
+  const auto coming =
+      stored.empty() ? nullptr : options_.disk->will_need(stored);
   std::vector<std::vector<BlockRef>> result;
   for (const auto& group : usable.images) {
     auto& blocks = result.emplace_back();
@@ -122,7 +133,8 @@ Begun PrefixCache::begin(const Path& prompt) {
   if (options_.disk) {
     if (const auto changed = options_.disk->changed_by_others();
         changed.ok() && changed.value()) {
-      load();
+      Loader loader(tree_);
+      options_.disk->load_changes(loader).check();
     }
   }
   // Each round without a row has taken an image out of the index.

@@ -71,8 +71,19 @@ class DiskTier {
   /// kNotFound: evicted.
   Result<MappedImage> map(const Extent& extent);
 
+  /// Asks the device for all of these at once, so that map() of each finds it
+  /// in memory or on its way: many small reads, one after the other, would take
+  /// longer. What is returned keeps their segments mapped; errors show in
+  /// map().
+  std::shared_ptr<const void> will_need(std::span<const Extent> extents);
+
   /// All that is stored, as of one moment.
   Status load(TierVisitor& visitor);
+  /// What came since the last load, by whomever: all scopes and records, and
+  /// nodes that are new or have new images, their parents before them. What
+  /// went is not said: map() of it is kNotFound. All, where there was no load
+  /// of this manifest.
+  Status load_changes(TierVisitor& visitor);
   /// True where another process changed the manifest since the last load().
   Result<bool> changed_by_others();
 

@@ -92,7 +92,9 @@ class DiskTierCore {
   std::set<int64_t> object_touches; // ids, not written yet
   std::multiset<NodeId> in_store; // not to be evicted: a store builds on them
   std::vector<ForeignFile> foreign;
-  int64_t loaded_version = -1; // data_version at the last load(); -1: none
+  int64_t loaded_version = -1; // data_version at the last load; -1: none
+  NodeId loaded_node; // the last id that was given then
+  SegmentId loaded_segment; // likewise
   bool can_punch = true;
 
   // Under mutex alone.

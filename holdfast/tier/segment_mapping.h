@@ -34,6 +34,9 @@ class SegmentMapping {
   const std::byte* address(Bytes offset) const {
     return bytes_.get() + offset.get();
   }
+  Bytes bytes() const {
+    return content_.header.file_bytes;
+  }
   /// Compares the entry with its checksums; `once`: unless it was compared
   /// before.
   Status verify(size_t entry, bool once) const;

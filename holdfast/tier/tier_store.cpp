@@ -4,6 +4,7 @@
 // outside of any, and named in another, which looks again at what others did
 // meanwhile.
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>
@@ -70,6 +71,7 @@ class StoreRun {
   void prepare() {
     plan_ = SegmentPlan();
     places_.clear();
+    images_.clear();
     require_scope();
     int64_t rows = batch_.record ? 1 : 0;
     std::vector<NodeId> ids;
@@ -81,8 +83,9 @@ class StoreRun {
       held_.add(id);
       ids.push_back(id);
       rows += id == NodeId() ? 1 : 0;
-      plan_images(node, id);
+      find_images(node, id);
     }
+    plan_images();
     if (batch_.record) {
       require_record(*batch_.record);
       if (!batch_.record->body.empty()) {
@@ -135,22 +138,37 @@ class StoreRun {
     return *node;
   }
 
-  void plan_images(const NodeToStore& node, NodeId id) {
-    std::vector<std::optional<size_t>> places;
-    for (const ImageToStore& image : node.images) {
-      if (id != NodeId() && find_image(core_.database(), id, image.slot)) {
-        places.emplace_back();
-        continue;
+  /// Notes what the manifest lacks of a node.
+  void find_images(const NodeToStore& node, NodeId id) {
+    const size_t place = places_.size();
+    places_.emplace_back(node.images.size());
+    for (size_t i = 0; i < node.images.size(); ++i) {
+      const ImageSlot slot = node.images[i].slot;
+      if (id == NodeId() || !find_image(core_.database(), id, slot)) {
+        images_.push_back({slot, place, i});
       }
+    }
+  }
+
+  /// Slot after slot, so that what a row needs of one, all of it or its end,
+  /// lies together.
+  void plan_images() {
+    std::stable_sort(
+        images_.begin(), images_.end(), [](const auto& a, const auto& b) {
+          return a.slot < b.slot;
+        });
+    for (const LackingImage& lacking : images_) {
+      const NodeToStore& node = batch_.nodes[lacking.node];
+      const ImageToStore& image = node.images[lacking.image];
       SegmentEntry entry;
       entry.slot = image.slot;
       entry.key = node.key;
       entry.positions = static_cast<uint32_t>(node.tokens.size());
       const std::span bytes(
           image.block.image(), static_cast<size_t>(image.block.bytes().get()));
-      places.emplace_back(plan_.add_image(entry, bytes, image.planes));
+      places_[lacking.node][lacking.image] =
+          plan_.add_image(entry, bytes, image.planes);
     }
-    places_.push_back(std::move(places));
   }
 
   void require_record(const RecordToStore& record) {
@@ -295,6 +313,12 @@ class StoreRun {
   const StoreBatch& batch_;
   Held held_;
   SegmentPlan plan_;
+  struct LackingImage {
+    ImageSlot slot;
+    size_t node = 0; // in the batch
+    size_t image = 0; // of the node
+  };
+  std::vector<LackingImage> images_;
   std::vector<std::vector<std::optional<size_t>>> places_; // [node][image]
   std::optional<size_t> body_;
   UnfinishedSegment segment_;
