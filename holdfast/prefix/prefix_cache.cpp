@@ -188,6 +188,14 @@ FlushReport PrefixCache::flush(const FlushOptions& options) {
   return report;
 }
 
+void PrefixCache::removed(const Removed& removed) {
+  tree_.removed(removed.nodes);
+}
+
+void PrefixCache::check() const {
+  tree_.check();
+}
+
 TreeStats PrefixCache::stats() const {
   return tree_.stats();
 }

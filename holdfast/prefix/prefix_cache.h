@@ -93,7 +93,12 @@ class PrefixCache {
   /// Writes what the disk lacks; see FlushReport. Without a disk: durable is
   /// false where anything was put.
   FlushReport flush(const FlushOptions& options = {});
+  /// What another user of the disk's tier took out of it, such as an object
+  /// cache. Any thread.
+  void removed(const Removed& removed);
   TreeStats stats() const;
+  /// Throws kInternal where a sum or a link of the index is wrong. For tests.
+  void check() const;
   DurabilityStats pending() const;
   /// Bytes that this process wrote into segments.
   Bytes written() const;
