@@ -188,6 +188,21 @@ FlushReport PrefixCache::flush(const FlushOptions& options) {
   return report;
 }
 
+bool PrefixCache::keep(const Path& text, const InsertOptions& options) {
+  const std::span<const GivenImage> nothing_new;
+  return tree_.insert(scope_, text, nothing_new, options).leaf != NodeHandle();
+}
+
+std::optional<NodeHandle> PrefixCache::pin(const Path& text) {
+  const std::span<const GivenImage> nothing_new;
+  const NodeHandle leaf = tree_.insert(scope_, text, nothing_new).leaf;
+  return tree_.pin(leaf) ? std::optional(leaf) : std::nullopt;
+}
+
+bool PrefixCache::unpin(NodeHandle pinned) {
+  return tree_.unpin(pinned);
+}
+
 void PrefixCache::removed(const Removed& removed) {
   tree_.removed(removed.nodes);
 }
