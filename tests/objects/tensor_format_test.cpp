@@ -95,7 +95,7 @@ TEST(TensorFormat, TheWorkedExampleOfThePageIsTheBytesOfATensor) {
   EXPECT_EQ(
       lines,
       "00  68 66 74 65 6e 73 6f 72 01 00 40 00 0b 00 01 00\n"
-      "10  02 00 00 00 00 00 00 00 CHECKSUM\n"
+      "10  02 00 00 00 00 00 00 00 b0 c4 ff 6f 6e c7 23 c1\n"
       "20  02 00 00 00 03 00 00 00 00 00 00 00 00 00 00 00\n"
       "30  00 00 00 00 00 00 00 00 0c 00 00 00 00 00 00 00\n"
       "40  01 08 0f 16 1d 24 2b 32 39 40 47 4e");
