@@ -125,9 +125,37 @@ def write_resume_points():
         (folder / name).write_bytes(data)
 
 
+def tensor(kind, item, shape):
+    """A stored tensor without its checksum: the fuzzer makes it."""
+    size = item
+    for extent in shape:
+        size *= extent
+    used = 32 + 4 * len(shape) + 8
+    header_bytes = used + -used % 64
+    head = b"hftensor" + struct.pack(
+        "<HHHHIIQ", 1, header_bytes, kind, 1, len(shape), 0, 0)
+    head += struct.pack(f"<{len(shape)}i", *shape)
+    head += bytes(header_bytes - 8 - len(head)) + struct.pack("<Q", size)
+    return b"\x01" + head + bytes(i & 255 for i in range(size))
+
+
+def write_tensors():
+    folder = HERE / "tensor"
+    folder.mkdir(parents=True, exist_ok=True)
+    seeds = {
+        "seed_scalar": tensor(12, 4, []),
+        "seed_matrix": tensor(11, 2, [3, 5]),
+        "seed_empty": tensor(13, 8, [2, 0, 4]),
+        "seed_deep": tensor(2, 1, [1] * 64),
+    }
+    for name, data in seeds.items():
+        (folder / name).write_bytes(data)
+
+
 def main():
     write_segments()
     write_resume_points()
+    write_tensors()
     folder = HERE / "gguf"
     folder.mkdir(parents=True, exist_ok=True)
     every_scalar = {f"s.{code}": scalar(code, 1) for code in SCALARS}

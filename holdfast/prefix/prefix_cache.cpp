@@ -231,6 +231,29 @@ Result<RecordBody> PrefixCache::checkpoint_body(const std::string& key) {
   return disk_->generations->body(key);
 }
 
+bool PrefixCache::keep(const Path& text, const InsertOptions& options) {
+  const std::span<const GivenImage> nothing_new;
+  return tree_.insert(scope_, text, nothing_new, options).leaf != NodeHandle();
+}
+
+std::optional<NodeHandle> PrefixCache::pin(const Path& text) {
+  const std::span<const GivenImage> nothing_new;
+  const NodeHandle leaf = tree_.insert(scope_, text, nothing_new).leaf;
+  return tree_.pin(leaf) ? std::optional(leaf) : std::nullopt;
+}
+
+bool PrefixCache::unpin(NodeHandle pinned) {
+  return tree_.unpin(pinned);
+}
+
+void PrefixCache::removed(const Removed& removed) {
+  tree_.removed(removed.nodes);
+}
+
+void PrefixCache::check() const {
+  tree_.check();
+}
+
 TreeStats PrefixCache::stats() const {
   return tree_.stats();
 }

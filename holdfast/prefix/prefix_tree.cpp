@@ -169,7 +169,7 @@ Inserted PrefixTree::insert(
     const InsertOptions& options) {
   require_path(path, "[prefix.insert]");
   expect(
-      std::abs(options.priority) <= kMostPriority,
+      std::abs(options.priority.value_or(0)) <= kMostPriority,
       "[prefix.insert] expected a priority from -8 to 8, got another");
   const PathBlocks blocks(path);
   std::vector<GivenImage> ordered(images.begin(), images.end());

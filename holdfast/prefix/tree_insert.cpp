@@ -190,8 +190,8 @@ Inserted TreeCore::insert(const NewPath& path) {
 
 void TreeCore::use_chat(Node& node, const InsertOptions& given) {
   if (Chat* chat = node.chat) {
-    chat->priority = given.priority;
-    chat->time_to_live = given.time_to_live.value_or(Clock::Duration::max());
+    chat->priority = given.priority.value_or(chat->priority);
+    chat->time_to_live = given.time_to_live.value_or(chat->time_to_live);
   }
   touch(node);
 }
