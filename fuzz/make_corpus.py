@@ -96,8 +96,45 @@ def write_segments():
         (folder / name).write_bytes(data)
 
 
+def conversation(nodes, body=b""):
+    """A conversation without its checksums, as segment(). nodes: (tokens, images), images:
+    (group, phase, bytes, frame or None)."""
+    data = body
+    piece = lambda packed, stored, size: struct.pack("<IIqqQ", packed, 0, stored, size, 0)
+    directory = b"".join(struct.pack("<I", len(part)) + part for part in (b"s", b"chat", b"n"))
+    directory += struct.pack("<Qq", 1, sum(tokens for tokens, _ in nodes))
+    directory += piece(0, len(body), len(body))
+    for tokens, images in nodes:
+        directory += struct.pack(f"<IIq{tokens}iI", tokens, len(images), 1, *range(tokens), 0)
+        for group, phase, size, frame in images:
+            stored = bytes(size) if frame is None else frame
+            directory += struct.pack("<ii", group, phase)
+            directory += piece(frame is not None, len(stored), size)
+            data += stored
+    size = 64 + len(data) + len(directory)
+    images = sum(len(images) for _, images in nodes)
+    head = b"holdconv" + struct.pack(
+        "<IIIIqqIIQQ", 1, 1, 64, 0, size, 64 + len(data), len(nodes), images, 0, 0)
+    return b"\x01" + head + data + directory
+
+
+def write_conversations():
+    folder = HERE / "conversation"
+    folder.mkdir(parents=True, exist_ok=True)
+    # zstd: magic, one segment of 4096 bytes, one last block of 4096 zeros
+    frame = bytes.fromhex("28b52ffd60000f03800000")
+    seeds = {
+        "seed_empty": conversation([]),
+        "seed_plain": conversation([(64, [(0, 0, 4096, None)]), (3, [])], b"body"),
+        "seed_packed": conversation([(5, [(0, 0, 4096, frame), (1, 2, 4096, None)])]),
+    }
+    for name, data in seeds.items():
+        (folder / name).write_bytes(data)
+
+
 def main():
     write_segments()
+    write_conversations()
     folder = HERE / "gguf"
     folder.mkdir(parents=True, exist_ok=True)
     every_scalar = {f"s.{code}": scalar(code, 1) for code in SCALARS}
