@@ -107,7 +107,7 @@ class PrefixExport {
 
 } // namespace
 
-Result<Admission>
+Result<Admitted>
 admit(const ConversationReader& file, const Scope& running, bool foreign_bits) {
   Result<Scope> parsed = Scope::parse(file.content().scope.text);
   if (!parsed.ok()) {
@@ -116,7 +116,7 @@ admit(const ConversationReader& file, const Scope& running, bool foreign_bits) {
   const Scope& theirs = parsed.value();
   const auto difference = running.difference(theirs);
   if (!difference) {
-    return Admission{running, {}};
+    return Admitted{running, {}};
   }
   if (const auto meaning =
           difference_in_meaning(running.signature(), theirs.signature())) {
@@ -134,7 +134,7 @@ admit(const ConversationReader& file, const Scope& running, bool foreign_bits) {
   ForeignBits foreign{
       .origin = file.digest().hex(),
       .least = before ? before->least : Position(0)};
-  return Admission{
+  return Admitted{
       running.with(with_foreign_bits(running.signature(), foreign)), foreign};
 }
 
@@ -145,7 +145,7 @@ Result<ImportResult> import_conversation(
     const LayerGroups& groups,
     const ImportRequest& request,
     const ConversationProgress& progress) {
-  Result<Admission> admission = admit(file, running, request.foreign_bits);
+  Result<Admitted> admission = admit(file, running, request.foreign_bits);
   if (!admission.ok()) {
     return admission.status();
   }

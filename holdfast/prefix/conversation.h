@@ -21,7 +21,7 @@
 namespace holdfast {
 
 /// What a file's state is here.
-struct Admission {
+struct Admitted {
   Scope scope; // what it is to be stored under
   std::optional<ForeignBits> foreign; // none: its bits are a cold run's
 };
@@ -29,7 +29,7 @@ struct Admission {
 /// kUnsupported, naming the field, where the file's state means something else
 /// than the running model's; and where only its bits may differ, unless
 /// `foreign_bits`. kCorrupt where its scope is none.
-Result<Admission>
+Result<Admitted>
 admit(const ConversationReader& file, const Scope& running, bool foreign_bits);
 
 struct ImportRequest {
@@ -40,7 +40,7 @@ struct ImportRequest {
 
 struct ImportResult {
   ImportedConversation imported;
-  Admission admission;
+  Admitted admission;
 };
 
 /// As admit() and then the tier's import_conversation(): the images have the

@@ -22,6 +22,7 @@
 #include "holdfast/prefix/prefix_tree.h"
 #include "holdfast/prefix/wanted_paths.h"
 #include "holdfast/state/state.h"
+#include "holdfast/tier/conversation_export.h"
 #include "holdfast/tier/disk_tier.h"
 #include "holdfast/tier/durability.h"
 
@@ -93,6 +94,9 @@ class PrefixCache {
   /// Writes what the disk lacks; see FlushReport. Without a disk: durable is
   /// false where anything was put.
   FlushReport flush(const FlushOptions& options = {});
+  /// What is known of a text, in a file: see export_prefix().
+  Result<ExportedConversation>
+  export_prefix(const Path& text, ConversationWriterOptions to);
   TreeStats stats() const;
   DurabilityStats pending() const;
   /// Bytes that this process wrote into segments.
