@@ -3,6 +3,7 @@
 found on its way lies beside them under its hash. Python's own library only.
 """
 
+import json
 import pathlib
 import struct
 
@@ -132,9 +133,53 @@ def write_conversations():
         (folder / name).write_bytes(data)
 
 
+def safetensors(tensors, metadata):
+    """tensors: name -> (type, shape, bytes)."""
+    header, data = {}, b""
+    for name, (kind, shape, content) in tensors.items():
+        header[name] = {"dtype": kind, "shape": shape,
+                        "data_offsets": [len(data), len(data) + len(content)]}
+        data += content
+    text = json.dumps({"__metadata__": metadata} | header).encode()
+    return struct.pack("<Q", len(text)) + text + data
+
+
+def write_caches():
+    """Caches of mlx-lm: numbers as tensors, and as texts."""
+    folder = HERE / "mlx_cache"
+    folder.mkdir(parents=True, exist_ok=True)
+    vectors = lambda slots, dim: ("BF16", [1, 1, slots, dim], bytes(2 * slots * dim))
+    number = lambda value: ("I32", [], struct.pack("<i", value))
+    codes = ("U32", [1, 1, 1, 4], bytes(16))
+    scale = ("F16", [1, 1, 1, 1], bytes(2))
+    quantized = {f"0.{i}.{j}": part for i in range(2)
+                 for j, part in enumerate((codes, scale, scale))}
+    seeds = {
+        "seed_state": safetensors(
+            {"0.0": vectors(4, 2), "0.1": vectors(4, 2), "0.2": number(3)},
+            {"1.0": "KVCache", "2.0": "", "2.1.0": "0.2", "2.1.1": "scalar"}),
+        "seed_ring": safetensors(
+            {"0.0": vectors(4, 2), "0.1": vectors(4, 2), "0.2": number(9),
+             "0.3": number(0), "0.4": number(4), "0.5": number(1)},
+            {"1.0": "RotatingKVCache", "2.0": ""}),
+        "seed_before": safetensors(
+            {"0.0": vectors(3, 2), "0.1": vectors(3, 2)},
+            {"0.0": "", "1.model": "m", "2.0": "KVCache"}),
+        "seed_quantized": safetensors(
+            quantized,
+            {"0.0.0": "1", "0.0.1": "32", "0.0.2": "4", "2.0": "QuantizedKVCache"}),
+        "seed_arrays": safetensors(
+            {"0.0": ("F32", [1, 3, 8], bytes(96)), "0.1": ("F32", [1, 2, 2, 2], bytes(32))},
+            {"0.0": "", "2.0": "ArraysCache"}),
+    }
+    for name, data in seeds.items():
+        (folder / name).write_bytes(data)
+
+
 def main():
     write_segments()
     write_conversations()
+    write_caches()
     folder = HERE / "gguf"
     folder.mkdir(parents=True, exist_ok=True)
     every_scalar = {f"s.{code}": scalar(code, 1) for code in SCALARS}

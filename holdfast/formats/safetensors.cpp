@@ -2,6 +2,8 @@
 
 #include "holdfast/formats/safetensors.h"
 
+#include <algorithm>
+
 #include "holdfast/base/bits.h"
 #include "holdfast/formats/gguf_array.h"
 
@@ -9,6 +11,7 @@ namespace holdfast {
 
 namespace {
 
+constexpr int64_t kPiece = int64_t{1} << 20;
 constexpr uint64_t kMostHeader = uint64_t{16} << 20;
 
 } // namespace
@@ -26,7 +29,7 @@ SafetensorsFile::open(FileSystem& files, const std::string& path) {
   if (!facts.ok()) {
     return facts.status();
   }
-  const Bytes size = facts.value().size;
+  const Bytes size = result->size_ = facts.value().size;
   uint64_t length = 0;
   if (size >= Bytes(sizeof(length))) {
     const std::span into(reinterpret_cast<std::byte*>(&length), sizeof(length));
@@ -59,6 +62,21 @@ SafetensorsFile::open(FileSystem& files, const std::string& path) {
 const StoredTensor* SafetensorsFile::find(std::string_view name) const {
   const auto found = header_.tensors.find(name);
   return found == header_.tensors.end() ? nullptr : &found->second;
+}
+
+Result<Digest256> SafetensorsFile::digest() const {
+  Sha256 sha;
+  std::vector<std::byte> piece(kPiece);
+  for (Bytes at; at < size_;) {
+    const Bytes count = std::min(size_ - at, Bytes(kPiece));
+    const auto bytes = std::span(piece).first(static_cast<size_t>(count.get()));
+    if (Status status = file_->read(at, bytes); !status.ok()) {
+      return status;
+    }
+    sha.add(bytes);
+    at += count;
+  }
+  return sha.finish();
 }
 
 Result<std::vector<std::byte>>

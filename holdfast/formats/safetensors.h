@@ -19,6 +19,7 @@
 #include <string_view>
 #include <vector>
 
+#include "holdfast/base/sha256.h"
 #include "holdfast/base/status.h"
 #include "holdfast/base/strong.h"
 #include "holdfast/env/file_system.h"
@@ -62,6 +63,8 @@ class SafetensorsFile {
   }
   /// Null where there is none.
   const StoredTensor* find(std::string_view name) const;
+  /// SHA-256 of the file.
+  Result<Digest256> digest() const;
   Result<std::vector<std::byte>> read(const StoredTensor& tensor) const;
   /// The same as floats; kUnsupported for other than f32, f16, bf16.
   Result<std::vector<float>> read_floats(const StoredTensor& tensor) const;
@@ -69,6 +72,7 @@ class SafetensorsFile {
  private:
   SafetensorsFile() = default;
   std::unique_ptr<File> file_;
+  Bytes size_;
   SafetensorsHeader header_;
 };
 

@@ -83,7 +83,6 @@ class ImportRun {
     if (!there.ok() && there.status().code() != ErrorCode::kNotFound) {
       there.status().check();
     }
-    version_ = there.ok() ? there.value().version + 1 : 1;
   }
 
   void require_slots() {
@@ -137,7 +136,6 @@ class ImportRun {
     RecordToStore record;
     record.space = how_.name.space;
     record.name = how_.name.name;
-    record.version = version_;
     record.leaf_in_batch = std::ssize(batch_.nodes) - 1;
     record.leaf = leaf_;
     record.length = file_.content().record.length;
@@ -161,7 +159,6 @@ class ImportRun {
   const ConversationProgress& progress_;
   std::vector<Bytes> sizes_; // [kind]
   BlockPool pool_;
-  uint64_t version_ = 0;
   StoreBatch batch_;
   NodeId leaf_; // of what is stored
   Bytes pending_; // in the batch

@@ -231,6 +231,31 @@ TEST(Conversation, StateThatIsWholeFromALengthOnServesNoShorterText) {
   EXPECT_EQ(machine.state_.reusable_floor(longer.row), Position(0));
 }
 
+// Whoever wrote it: a folder may hold an image of another size under the right
+// scope, and nobody reads behind its end.
+TEST(Conversation, AnImageOfAnotherSizeOnDiskIsNeverUsed) {
+  const Sequence vectors(300, 27);
+  Machine machine(options("bf16"));
+  BlockPool pool({Bytes(4096)});
+  StoreBatch batch;
+  batch.scope =
+      machine.disk_->scope({Scope(machine.state_.signature()).text()}).value();
+  NodeToStore& node = batch.nodes.emplace_back();
+  node.tokens = counted(64);
+  for (const int32_t group : {0, 1}) {
+    BlockRef block = pool.allocate(0);
+    block.seal();
+    node.images.push_back({{group, 0}, block, {}});
+  }
+  machine.disk_->store(batch).value();
+  machine.start();
+  Machine cold(options("bf16"));
+  const auto want = cold.run(counted(100), vectors);
+  const auto got = machine.run(counted(100), vectors);
+  EXPECT_EQ(machine.reused_, Position(0));
+  EXPECT_TRUE(same_bits(got, want));
+}
+
 TEST(ForeignBits, OnlyWhatTextGivesIsParsed) {
   const ForeignBits bits{std::string(64, 'b'), Position(7)};
   EXPECT_EQ(ForeignBits::parse(bits.text()), bits);
