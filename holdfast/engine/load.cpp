@@ -9,6 +9,7 @@
 #include "holdfast/base/check.h"
 #include "holdfast/engine/kv_config.h"
 #include "holdfast/formats/gguf_cursor.h"
+#include "holdfast/state/foreign_bits.h"
 
 namespace holdfast {
 
@@ -187,6 +188,9 @@ make_state(const LoadedModel& loaded, const StateChoice& choice) {
       {"config", config_text(loaded.model->config())}};
   if (!choice.weights.empty()) { // weights, tokenizer and all
     identity.insert(identity.begin(), {"model file", choice.weights});
+  }
+  if (!choice.foreign.empty()) {
+    identity.push_back({std::string(kForeignField), choice.foreign});
   }
   const auto described = kv_layers(layers);
   return std::make_unique<State>(StateOptions{

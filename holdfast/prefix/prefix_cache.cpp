@@ -39,6 +39,11 @@ class Loader : public TierVisitor {
   std::unordered_map<ScopeId, ScopeHandle> scopes_;
 };
 
+Bytes image_bytes(const LayerGroups& groups, ImageSlot slot) {
+  const auto& phases = groups.group(slot.group).phases;
+  return phases[static_cast<size_t>(slot.phase)].layout.bytes();
+}
+
 /// What of the path is whole blocks, and cuts no span.
 Path whole_blocks(const Path& path) {
   if (!path.marks.empty()) {
@@ -117,7 +122,9 @@ PrefixCache::held(const Usable& usable) {
         continue;
       }
       Result<MappedImage> mapped = options_.disk->map(*image.disk);
-      if (!mapped.ok()) {
+      // A folder is what it is: nobody reads behind an image's end.
+      if (!mapped.ok() ||
+          mapped.value().size() != image_bytes(state_.groups(), image.slot)) {
         tree_.unreadable(image);
         return std::nullopt;
       }

@@ -23,6 +23,7 @@
 #include "holdfast/prefix/wanted_paths.h"
 #include "holdfast/state/state.h"
 #include "holdfast/tier/continuations.h"
+#include "holdfast/tier/conversation_export.h"
 #include "holdfast/tier/disk_tier.h"
 #include "holdfast/tier/durability.h"
 
@@ -124,6 +125,9 @@ class PrefixCache {
   /// What another user of the disk's tier took out of it, such as an object
   /// cache. Any thread.
   void removed(const Removed& removed);
+  /// What is known of a text, in a file: see export_prefix().
+  Result<ExportedConversation>
+  export_prefix(const Path& text, ConversationWriterOptions to);
   TreeStats stats() const;
   /// Throws kInternal where a sum or a link of the index is wrong. For tests.
   void check() const;

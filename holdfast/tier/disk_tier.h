@@ -60,6 +60,11 @@ class DiskTier {
   /// The scope of that text, added where there is none.
   Result<ScopeId> scope(const ScopeText& text);
 
+  /// kNotFound where it is none of this tier's.
+  Result<ScopeText> scope_text(ScopeId id);
+  /// The node and all before it, the first one first. kNotFound: evicted.
+  Result<std::vector<StoredNode>> path(NodeId leaf);
+
   /// Durable when ok. Writes one segment with what the manifest lacks. Errors,
   /// with nothing stored: kOutOfBudget (the cap, the device or the day's limit
   /// has no room), kNotFound (scope, parent or leaf is gone: evicted
