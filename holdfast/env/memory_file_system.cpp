@@ -63,6 +63,10 @@ class MemoryFileSystemOnDevice : public MemoryFileSystem {
     const std::lock_guard hold(device_->mutex);
     device_->read_only = read_only;
   }
+  void set_can_punch(bool can_punch) override {
+    const std::lock_guard hold(device_->mutex);
+    device_->can_punch = can_punch;
+  }
   FileCounts counts() const override {
     const std::lock_guard hold(device_->mutex);
     return device_->counts;

@@ -100,8 +100,9 @@ Node* TreeCore::put_block(
       add_fresh(*node, image, result);
     }
   }
+  const Node* const own = node;
   for (const GivenImage& image : given) { // what longer nodes have
-    if (!node || !node->has(image.slot)) {
+    if (!own || !own->has(image.slot)) {
       Node* longer = parent.children.longest(text, image.slot).node;
       node = node ? node : longer;
       add_fresh(*longer, *longer->find(image.slot), result);

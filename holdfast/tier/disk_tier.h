@@ -69,7 +69,8 @@ class DiskTier {
   /// with nothing stored: kOutOfBudget (the cap, the device or the day's limit
   /// has no room), kNotFound (scope, parent or leaf is gone: evicted
   /// meanwhile), kStale (a newer version of the record exists), kIo.
-  Result<Stored> store(const StoreBatch& batch);
+  /// `evicted`: what made room for a store that then failed.
+  Result<Stored> store(const StoreBatch& batch, Removed* evicted = nullptr);
 
   /// The bytes of an image, a body or an object, verified by the policy.
   /// kCorrupt: they contradict their checksums and are no longer offered.
@@ -112,12 +113,16 @@ class DiskTier {
   /// Removes the record alone; its nodes may serve others. Ok where none is.
   Result<Removed> remove_record(const RecordName& name);
   /// Removes the record and every node that nothing else shares; their bytes
-  /// are gone from the folder unless Removed::held says otherwise.
+  /// are gone from the folder but for Removed::unerased, which the first sweep
+  /// (of any verb that removes, or of an opening) after its last mapping
+  /// erases.
   Result<Removed> forget(const RecordName& name);
 
   /// One segment for all; replaces what has the same key. Durable when ok; the
-  /// value says what was evicted to make room.
-  Result<Removed> put_objects(std::span<const ObjectToStore> objects);
+  /// value says what was evicted to make room, `evicted` does where it fails.
+  Result<Removed> put_objects(
+      std::span<const ObjectToStore> objects,
+      Removed* evicted = nullptr);
   /// kNotFound, kCorrupt.
   Result<MappedImage> object(std::string_view space, std::string_view key);
   Result<Removed> remove_object(std::string_view space, std::string_view key);

@@ -71,10 +71,10 @@ class DiskTierCore {
   void make_room(Bytes needed, Removed& removed);
   /// The same for none, as far as it goes: what may not be evicted stays.
   void keep_to_the_cap();
-  /// Gives back what nothing names and no tier has mapped. kErase: where the
-  /// file system cannot punch, zeros are written.
-  enum class Sweep { kPlain, kErase };
-  void sweep(Removed& removed, Sweep how = Sweep::kPlain);
+  /// Gives back what nothing names and no tier has mapped; where the file
+  /// system cannot punch, zeros are written over what is to be erased
+  /// (erase_dead).
+  void sweep(Removed& removed);
   /// Writes down the uses that touch() remembered, within a transaction.
   void write_touches();
   /// The same in a transaction of its own.

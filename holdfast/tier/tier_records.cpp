@@ -176,9 +176,10 @@ Result<Removed> DiskTier::forget(const RecordName& name) {
       remove_record_row(core_->database(), name);
       removed.records.push_back(name);
       remove_unshared(core_->database(), record->leaf, removed);
+      erase_dead(core_->database());
       transaction.commit();
     }
-    core_->sweep(removed, DiskTierCore::Sweep::kErase);
+    core_->sweep(removed);
     return removed;
   });
 }

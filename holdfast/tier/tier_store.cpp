@@ -52,7 +52,7 @@ class StoreRun {
   StoreRun(DiskTierCore& core, const StoreBatch& batch)
       : core_(core), batch_(batch), held_(core), segment_(core, plan_) {}
 
-  Result<Stored> run() {
+  Result<Stored> run(Removed* evicted) {
     Status status = core_.run([&] { prepare(); });
     if (status.ok()) {
       status = segment_.write();
@@ -61,6 +61,9 @@ class StoreRun {
       status = core_.run([&] { commit(); });
     }
     if (!status.ok()) {
+      if (evicted) {
+        *evicted = std::move(stored_.removed);
+      }
       return status;
     }
     return std::move(stored_);
@@ -327,9 +330,9 @@ class StoreRun {
 
 } // namespace
 
-Result<Stored> DiskTier::store(const StoreBatch& batch) {
+Result<Stored> DiskTier::store(const StoreBatch& batch, Removed* evicted) {
   require_batch(batch);
-  return StoreRun(*core_, batch).run();
+  return StoreRun(*core_, batch).run(evicted);
 }
 
 } // namespace holdfast
