@@ -153,7 +153,7 @@ void each_call(const FaultCase& fault, int64_t step) {
 class EachCall : public testing::TestWithParam<FaultCase> {};
 
 TEST_P(EachCall, LosesNothingAcknowledged) {
-  each_call(GetParam(), 97);
+  each_call(GetParam(), 31);
 }
 
 // Every call: some minutes. `./dev check` runs it.
