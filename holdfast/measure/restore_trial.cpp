@@ -101,7 +101,9 @@ random_prompt(int64_t count, int64_t vocabulary, uint64_t seed) {
 
 std::vector<std::string> segment_paths(const std::string& folder) {
   std::vector<std::string> paths;
-  for (const std::string& name : posix_file_system()->list(folder).value()) {
+  const std::vector<std::string> names =
+      posix_file_system()->list(folder).value();
+  for (const std::string& name : names) {
     if (name.ends_with(".segment")) {
       paths.push_back(folder + "/" + name);
     }

@@ -1,0 +1,76 @@
+// Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
+//
+// For tests of programs over a folder of kept state. One thread.
+
+#pragma once
+
+#include <filesystem>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "tests/apps/program.h"
+
+namespace holdfast::test {
+
+using Json = nlohmann::json;
+
+/// A folder that is gone at the end, and programs over it.
+class Folder {
+ public:
+  explicit Folder(const std::string& name) : path_(scratch(name)) {}
+  ~Folder() {
+    std::error_code error;
+    std::filesystem::remove_all(path_, error);
+  }
+  const std::string& path() const {
+    return path_;
+  }
+  Outcome state(std::vector<std::string> words) const {
+    words.insert(words.begin(), "state");
+    words.insert(words.end(), {"--state", path_});
+    return run(words);
+  }
+  std::vector<Json> json(std::vector<std::string> words) const {
+    words.push_back("--json");
+    const Outcome outcome = state(std::move(words));
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    return objects(outcome.out);
+  }
+  static std::vector<Json> objects(const std::string& text) {
+    std::vector<Json> result;
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) {
+      result.push_back(Json::parse(line));
+    }
+    return result;
+  }
+  /// Runs generate; its result.
+  Json generate(const std::string& prompt, int tokens = 4) const {
+    const Outcome outcome = run(with_model(
+        {"generate"},
+        {"-p",
+         prompt,
+         "-n",
+         std::to_string(tokens),
+         "--temp",
+         "0",
+         "--ignore-eos",
+         "--json",
+         "--state",
+         path_}));
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    return objects(outcome.out).at(0);
+  }
+
+ private:
+  const std::string path_;
+};
+
+inline const std::string kLong =
+    "hello the hello the hello the hello the hello the hello the hello the";
+
+} // namespace holdfast::test
