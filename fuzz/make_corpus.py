@@ -96,8 +96,24 @@ def write_segments():
         (folder / name).write_bytes(data)
 
 
+def body(parts):
+    """parts: name -> (version, bytes)."""
+    out = b"HoFbody\x01" + struct.pack("<I", len(parts))
+    for name, (version, data) in sorted(parts.items()):
+        out += struct.pack("<B", len(name)) + name.encode()
+        out += struct.pack("<IQ", version, len(data)) + data
+    return out
+
+
+def write_bodies():
+    folder = HERE / "record_body"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "seed_two").write_bytes(body({"model": (1, b""), "tree": (3, b"a\0b")}))
+
+
 def main():
     write_segments()
+    write_bodies()
     folder = HERE / "gguf"
     folder.mkdir(parents=True, exist_ok=True)
     every_scalar = {f"s.{code}": scalar(code, 1) for code in SCALARS}
