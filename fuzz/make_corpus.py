@@ -232,12 +232,28 @@ def write_caches():
         (folder / name).write_bytes(data)
 
 
+def body(parts):
+    """parts: name -> (version, bytes)."""
+    out = b"HoFbody\x01" + struct.pack("<I", len(parts))
+    for name, (version, data) in sorted(parts.items()):
+        out += struct.pack("<B", len(name)) + name.encode()
+        out += struct.pack("<IQ", version, len(data)) + data
+    return out
+
+
+def write_bodies():
+    folder = HERE / "record_body"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "seed_two").write_bytes(body({"model": (1, b""), "tree": (3, b"a\0b")}))
+
+
 def main():
     write_segments()
     write_resume_points()
     write_tensors()
     write_conversations()
     write_caches()
+    write_bodies()
     folder = HERE / "gguf"
     folder.mkdir(parents=True, exist_ok=True)
     every_scalar = {f"s.{code}": scalar(code, 1) for code in SCALARS}

@@ -21,6 +21,7 @@ Examples:
   holdfast tokenize -m model.gguf -p "Hello"
   holdfast inspect model.gguf
   holdfast eval -m model.gguf -f text.txt --context 512
+  holdfast state ls
   holdfast bench model -m model.gguf --prompt 512 --gen 64
 
 Every command has its own --help. Exit code: 0 done, 1 failure, 2 user's
@@ -100,6 +101,7 @@ int run_command(int argc, char** argv) {
   add_template(app, action);
   add_inspect(app, action);
   add_eval(app, action);
+  add_state(app, action);
   add_bench(app, action);
   try {
     app.parse(words(argc, argv));

@@ -2,7 +2,6 @@
 
 #include "state_folder.h"
 
-#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
@@ -10,16 +9,17 @@
 
 #include "console.h"
 #include "errors.h"
-#include "holdfast/env/file_digest.h"
 #include "holdfast/env/posix_file_system.h"
+#include "holdfast/prefix/scope.h"
+#include "holdfast/state/foreign_bits.h"
+#include "model_digest.h"
 #include "options.h"
+#include "state_place.h"
+#include "state_target.h"
 
 namespace holdfast::app {
 
 namespace {
-
-constexpr int64_t kGiB = int64_t{1} << 30;
-constexpr int64_t kMostDisk = 20 * kGiB;
 
 /// Memory that the system says a process may take, in bytes.
 int64_t available_memory() {
@@ -31,7 +31,15 @@ int64_t available_memory() {
       return kib * 1024;
     }
   }
-  return 2 * kGiB;
+  return int64_t{2} << 30;
+}
+
+void require_bytes(const char* name, const std::optional<int64_t>& bytes) {
+  if (bytes.value_or(1) < 1) {
+    throw UserError(
+        std::string(name) + ": expected at least 1, got " +
+        std::to_string(*bytes));
+  }
 }
 
 } // namespace
@@ -42,7 +50,8 @@ void StateFolder::add_to(CLI::App& command) {
                     "--state",
                     path_,
                     "Keep prompts and their state in this folder, for later "
-                    "runs (default: none, which keeps nothing)")
+                    "runs (default: holdfast in your data folder); none: keep "
+                    "nothing")
                 ->type_name("DIR"));
   add_integer(
       command,
@@ -52,24 +61,85 @@ void StateFolder::add_to(CLI::App& command) {
       "free)");
   add_integer(
       command,
+      "--daily-bytes",
+      daily_bytes_,
+      "Most bytes written into that folder a day (default: no limit)");
+  add_integer(
+      command,
       "--max-cache-bytes",
       max_cache_bytes_,
       "Most bytes of state kept in memory for later prompts (default: half of "
       "what is available)");
 }
 
+void StateFolder::add_foreign_to(CLI::App& command) {
+  not_empty(command
+                .add_option(
+                    "--foreign-bits",
+                    foreign_,
+                    "Go on from this imported record, whose state another "
+                    "engine or kernel path computed")
+                ->type_name("NAME"));
+}
+
+std::string StateFolder::foreign() const {
+  if (foreign_.empty()) {
+    return "";
+  }
+  if (!kept()) {
+    throw UserError("--foreign-bits: expected a folder of state, got none");
+  }
+  const RecordName name = find_record(*tier_, foreign_);
+  const Scope scope =
+      Scope::parse(tier_->record_text(name).value().scope).value();
+  const auto foreign = foreign_bits(scope.signature());
+  if (!foreign) {
+    throw UserError(
+        "--foreign-bits: expected a record of foreign bits, got " +
+        shown(name) + ", whose bits are our own");
+  }
+  return foreign->text();
+}
+
+bool StateFolder::kept() const {
+  if (folder_) {
+    return !folder_->empty();
+  }
+  require_bytes("--max-disk-bytes", max_disk_bytes_);
+  require_bytes("--daily-bytes", daily_bytes_);
+  require_bytes("--max-cache-bytes", max_cache_bytes_);
+  if (path_ == "none") {
+    folder_.emplace();
+    return false;
+  }
+  folder_ = path_.empty() ? default_state_folder().value_or("") : path_;
+  if (folder_->empty()) {
+    complain("no home folder: nothing is kept for later runs");
+    return false;
+  }
+  try {
+    open();
+  } catch (const UserError& error) {
+    if (!path_.empty()) {
+      throw;
+    }
+    complain(std::string(error.what()) + ": nothing is kept for later runs");
+    folder_.emplace();
+  }
+  return !folder_->empty();
+}
+
 void StateFolder::make_folders() const {
   namespace fs = std::filesystem;
-  const fs::path folder(path_);
+  const fs::path folder(*folder_);
   std::error_code error;
   if (fs::exists(folder / "tier", error)) {
     return;
   }
   fs::create_directories(folder.parent_path(), error);
   const auto files = posix_file_system();
-  for (const fs::path& made : {folder, folder / "tier"}) {
-    if (const Status status = files->create_folder(made.string());
-        !status.ok()) {
+  for (const std::string& made : {*folder_, tier_folder(*folder_)}) {
+    if (const Status status = files->create_folder(made); !status.ok()) {
       throw UserError("--state: " + status.text());
     }
   }
@@ -77,51 +147,33 @@ void StateFolder::make_folders() const {
       stderr,
       "holdfast: prompts, texts and their state are kept in %s for later runs; "
       "--state none keeps nothing\n",
-      printable(folder.string()).c_str());
+      printable(*folder_).c_str());
 }
 
 std::string StateFolder::digest(const std::string& model_path) const {
-  make_folders();
-  FileDigests digests(posix_file_system(), path_ + "/digests", system_clock());
-  ProgressLine line("hashing the model");
-  std::error_code error;
-  const auto real = std::filesystem::canonical(model_path, error);
-  const DigestWork work{
-      .progress = [&](Bytes done,
-                      Bytes total) { line.update(done.get(), total.get()); },
-      .interrupted = nullptr};
-  const Result<Digest256> digest =
-      digests.digest(error ? model_path : real.string(), work);
-  line.clear();
-  if (!digest.ok()) {
-    throw UserError(digest.status().text());
-  }
-  return digest.value().hex();
+  return model_digest(*folder_, model_path);
 }
 
-std::shared_ptr<DiskTier> StateFolder::open() const {
+void StateFolder::open() const {
   make_folders();
-  const auto files = posix_file_system();
   DiskTierOptions options{
-      .folder = path_ + "/tier", .files = files, .clock = system_clock()};
-  if (max_disk_bytes_) {
-    options.max_bytes = Bytes(*max_disk_bytes_);
-  } else {
-    const Result<Bytes> free = files->free_space(path_);
-    const int64_t tenth = free.ok() ? free.value().get() / 10 : kMostDisk;
-    options.max_bytes = Bytes(std::min(kMostDisk, tenth));
-  }
+      .folder = tier_folder(*folder_),
+      .max_bytes = max_disk_bytes_ ? Bytes(*max_disk_bytes_)
+                                   : default_disk_bytes(*folder_),
+      .daily_bytes = Bytes(daily_bytes_.value_or(0)),
+      .files = posix_file_system(),
+      .clock = system_clock()};
   Result<std::unique_ptr<DiskTier>> tier = DiskTier::open(options);
   if (!tier.ok()) {
     throw UserError("--state: " + tier.status().text());
   }
-  return std::move(tier).value();
+  tier_ = std::move(tier).value();
 }
 
 PrefixCacheOptions StateFolder::cache_options() const {
   PrefixCacheOptions options;
   options.ram = Bytes(max_cache_bytes_.value_or(available_memory() / 2));
-  options.disk = open();
+  options.disk = tier_;
   return options;
 }
 

@@ -1,7 +1,10 @@
 // Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
 //
-// Where a command keeps state from one run to the next: a folder of the user's
-// (docs/segment.md, docs/manifest.md), or nowhere. One thread.
+// Where a command keeps state from one run to the next: the user's own folder
+// (docs/segment.md, docs/manifest.md) unless he names another, or none.
+//
+// A named folder that cannot be used is his mistake; of the own one he is
+// warned once, and the run goes on without. One thread.
 
 #pragma once
 
@@ -20,23 +23,33 @@ namespace holdfast::app {
 class StateFolder {
  public:
   void add_to(CLI::App& command);
-  /// False for `--state none`, which holds unless another is named.
-  bool kept() const {
-    return path_ != "none";
-  }
+  /// False for `--state none`, and where the own folder cannot be used. The
+  /// first call opens it; it is made, and he is told, where there is none.
+  /// Throws UserError.
+  bool kept() const;
   /// SHA-256 of the file, hex; remembered in the folder. Shows progress.
   std::string digest(const std::string& model_path) const;
-  /// What a cache over the folder is to be made with. Throws as open().
+  /// --foreign-bits: of whose bits a run goes on.
+  void add_foreign_to(CLI::App& command);
+  /// ForeignBits::text() of the record that it names; "" where it is not given.
+  /// Only where kept(), unless it is not given. Throws UserError.
+  std::string foreign() const;
+  /// What a cache over the folder is to be made with. Only where kept().
   PrefixCacheOptions cache_options() const;
 
  private:
-  /// Made where it does not exist; says so then. Throws UserError.
-  std::shared_ptr<DiskTier> open() const;
+  /// Throws UserError.
+  void open() const;
   void make_folders() const;
 
-  std::string path_ = "none";
+  std::string path_; // empty: the user's own
+  std::string foreign_; // a record's name; empty: none
   std::optional<int64_t> max_disk_bytes_;
   std::optional<int64_t> max_cache_bytes_;
+  std::optional<int64_t> daily_bytes_;
+  // Since the first kept():
+  mutable std::optional<std::string> folder_; // empty: none
+  mutable std::shared_ptr<DiskTier> tier_;
 };
 
 /// Writes what is not on disk yet, for at most so many seconds, and says on

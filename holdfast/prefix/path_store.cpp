@@ -4,6 +4,8 @@
 
 #include <utility>
 
+#include "holdfast/prefix/tree_loader.h"
+
 namespace holdfast {
 
 namespace {
@@ -75,7 +77,10 @@ Status PathStore::write(const RecordContent& content) {
   const auto& mine = static_cast<const PathContent&>(content);
   Result<Stored> stored = attempt(mine);
   if (!stored.ok() && stored.status().code() == ErrorCode::kNotFound) {
-    // A node that it builds on went: superseded, or evicted.
+    // A node that it builds on went: superseded, or evicted by another process.
+    if (Status status = load_tree(tree_, disk_); !status.ok()) {
+      return status;
+    }
     mine.renew();
     if (mine.is_whole()) {
       stored = attempt(mine);

@@ -3,41 +3,15 @@
 #include "holdfast/prefix/prefix_cache.h"
 
 #include <algorithm>
-#include <unordered_map>
 #include <utility>
 
 #include "holdfast/base/check.h"
 #include "holdfast/prefix/prefix_cache_disk.h"
+#include "holdfast/prefix/tree_loader.h"
 
 namespace holdfast {
 
 namespace {
-
-/// Puts what a disk tier has into a tree.
-class Loader : public TierVisitor {
- public:
-  explicit Loader(PrefixTree& tree) : tree_(tree) {}
-
-  void begin() override {
-    scopes_.clear();
-  }
-  void scope(ScopeId id, const ScopeText& text) override {
-    // A scope that cannot be read is one that nothing here is found under.
-    if (const auto handle = tree_.open_stored(text.text); handle.ok()) {
-      scopes_.emplace(id, handle.value());
-    }
-  }
-  void node(StoredNode node) override {
-    if (const auto found = scopes_.find(node.scope); found != scopes_.end()) {
-      (void)tree_.add_stored(found->second, node).ok();
-    }
-  }
-  void record(StoredRecord) override {}
-
- private:
-  PrefixTree& tree_;
-  std::unordered_map<ScopeId, ScopeHandle> scopes_;
-};
 
 Bytes image_bytes(const LayerGroups& groups, ImageSlot slot) {
   const auto& phases = groups.group(slot.group).phases;
@@ -96,8 +70,7 @@ void PrefixCache::make_disk() {
 }
 
 void PrefixCache::load() {
-  Loader loader(tree_);
-  options_.disk->load(loader).check();
+  load_tree(tree_, *options_.disk).check();
 }
 
 std::optional<std::vector<std::vector<BlockRef>>>

@@ -265,6 +265,11 @@ std::vector<FreshImages> PrefixTree::not_stored(const WriteBatch& batch) {
   return core_->not_stored(batch);
 }
 
+std::vector<NodeId> PrefixTree::stored_nodes() const {
+  const Locked locked(*core_);
+  return core_->stored_nodes();
+}
+
 void PrefixTree::removed(std::span<const NodeId> nodes) {
   const Locked locked(*core_);
   for (const NodeId id : nodes) {

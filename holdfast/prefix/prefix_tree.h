@@ -192,6 +192,8 @@ class PrefixTree {
   void stored(const WriteBatch& batch, const Stored& stored);
   /// It failed or was dropped; returns what may be tried again.
   std::vector<FreshImages> not_stored(const WriteBatch& batch);
+  /// Those that the disk has, as far as the tree knows.
+  std::vector<NodeId> stored_nodes() const;
   /// Nodes that the disk has no more.
   void removed(std::span<const NodeId> nodes);
   /// The disk gave the image back wrongly or not at all.

@@ -138,6 +138,7 @@ class TreeCore {
   bool is_stored(ScopeEntry& scope, const PathBlocks& asked);
   void stored(const WriteBatch& batch, const Stored& stored);
   std::vector<FreshImages> not_stored(const WriteBatch& batch);
+  std::vector<NodeId> stored_nodes() const;
   void remove_stored(NodeId id);
 
   // tree_check.cpp

@@ -195,6 +195,15 @@ std::vector<FreshImages> TreeCore::not_stored(const WriteBatch& batch) {
   return again;
 }
 
+std::vector<NodeId> TreeCore::stored_nodes() const {
+  std::vector<NodeId> ids;
+  ids.reserve(by_id_.size());
+  for (const auto& [id, node] : by_id_) {
+    ids.push_back(id);
+  }
+  return ids;
+}
+
 void TreeCore::remove_stored(NodeId id) {
   const auto found = by_id_.find(id);
   if (found == by_id_.end()) {

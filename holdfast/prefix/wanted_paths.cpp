@@ -7,6 +7,36 @@
 
 namespace holdfast {
 
+namespace {
+
+/// Each image once, however often it is wanted.
+void add_fresh(
+    const std::vector<FreshImages>& older,
+    std::vector<FreshImages>& fresh) {
+  std::unordered_map<uint64_t, size_t> places;
+  const auto key = [](NodeHandle node) {
+    return uint64_t{node.generation} << 32 | node.index;
+  };
+  for (size_t i = 0; i < fresh.size(); ++i) {
+    places.emplace(key(fresh[i].node), i);
+  }
+  for (const FreshImages& each : older) {
+    const auto [place, added] = places.emplace(key(each.node), fresh.size());
+    if (added) {
+      fresh.push_back(each);
+      continue;
+    }
+    auto& slots = fresh[place->second].slots;
+    for (const ImageSlot slot : each.slots) {
+      if (std::ranges::find(slots, slot) == slots.end()) {
+        slots.push_back(slot);
+      }
+    }
+  }
+}
+
+} // namespace
+
 Bytes WantedPath::record_bytes() const {
   if (!record) {
     return {};
@@ -26,8 +56,7 @@ WantedPaths::Shared WantedPaths::put(const RecordKey& key, WantedPath wanted) {
     wanted.version = place->version + 1;
     more -= place->record_bytes();
     if (!wanted.record) {
-      wanted.fresh.insert(
-          wanted.fresh.end(), place->fresh.begin(), place->fresh.end());
+      add_fresh(place->fresh, wanted.fresh);
     }
   }
   wanted.number = next_++;

@@ -12,6 +12,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -135,8 +136,13 @@ class DiskTier {
   /// Removes what expired, and gives back what is dead and no longer mapped.
   Result<Removed> prune();
 
-  /// Reads everything. What contradicts its checksum is dropped.
-  Result<VerifyReport> verify();
+  /// Removes everything but the scopes, as forget() does.
+  Result<Removed> forget_all();
+
+  /// Reads everything. What contradicts its checksum is dropped. progress: told
+  /// the bytes that were read, of all.
+  Result<VerifyReport>
+  verify(const std::function<void(Bytes done, Bytes total)>& progress = {});
   TierReport report() const;
   Result<TierStats> stats();
   const DiskTierOptions& options() const;

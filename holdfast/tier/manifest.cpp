@@ -213,6 +213,20 @@ void Manifest::count_written(Bytes segment) {
   counted_ += own;
 }
 
+void Manifest::count_tokens(int64_t more) {
+  database_
+      .prepare(
+          "INSERT INTO counters(name, value) VALUES('tokens', ?) "
+          "ON CONFLICT(name) DO UPDATE SET value = value + excluded.value")
+      .bind(more)
+      .run();
+}
+
+int64_t Manifest::tokens_total() {
+  return database_.number(
+      "SELECT coalesce(max(value), 0) FROM counters WHERE name = 'tokens'");
+}
+
 Bytes Manifest::written_today() {
   Statement find = database_.prepare("SELECT bytes FROM written WHERE day = ?");
   return Bytes(find.bind(today()).step() ? find.integer(0) : 0);

@@ -58,6 +58,9 @@ class Manifest {
   /// Adds to today's bytes: those of a segment, and what the manifest itself
   /// has written since the last call.
   void count_written(Bytes segment);
+  /// Adds to what was stored; within a transaction.
+  void count_tokens(int64_t more);
+  int64_t tokens_total();
   Bytes written_today();
   Bytes written_total();
 

@@ -117,7 +117,8 @@ std::vector<int32_t> tokens_of(Database& database, NodeId id) {
 
 std::vector<NodeId> children_of(Database& database, NodeId id) {
   std::vector<NodeId> children;
-  Statement find = database.prepare("SELECT id FROM nodes WHERE parent = ?");
+  Statement find =
+      database.prepare("SELECT id FROM nodes WHERE parent IS nullif(?, 0)");
   find.bind(id.get());
   while (find.step()) {
     children.emplace_back(find.integer(0));

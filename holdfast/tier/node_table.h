@@ -46,6 +46,7 @@ find_node(Database& database, const NodePlace& place, const NodeToStore& node);
 NodeId
 add_node(Database& database, const NodePlace& place, const NodeToStore& node);
 std::vector<int32_t> tokens_of(Database& database, NodeId id);
+/// Of the root: those of all scopes.
 std::vector<NodeId> children_of(Database& database, NodeId id);
 struct NodeUse {
   int64_t tick = 0;

@@ -8,6 +8,7 @@
 
 #include "holdfast/tier/disk_tier_core.h"
 #include "holdfast/tier/node_table.h"
+#include "holdfast/tier/object_table.h"
 #include "holdfast/tier/record_path.h"
 #include "holdfast/tier/record_table.h"
 #include "holdfast/tier/tier_map.h"
@@ -180,6 +181,28 @@ Result<Removed> DiskTier::forget(const RecordName& name) {
       transaction.commit();
     }
     core_->sweep(removed);
+    return removed;
+  });
+}
+
+Result<Removed> DiskTier::forget_all() {
+  return core_->run([&] {
+    Removed removed;
+    Database& database = core_->database();
+    ManifestTransaction transaction(database);
+    for (const StoredRecord& record : all_records(database, nullptr)) {
+      remove_record_row(database, record.name);
+      removed.records.push_back(record.name);
+    }
+    for (const NodeId first : children_of(database, NodeId())) {
+      remove_subtree(database, first, removed);
+    }
+    for (const ObjectRow& object : all_objects(database)) {
+      remove_object_row(database, object);
+      ++removed.objects;
+    }
+    transaction.commit();
+    core_->sweep(removed, DiskTierCore::Sweep::kErase);
     return removed;
   });
 }

@@ -49,6 +49,10 @@ struct TierStats {
   int64_t nodes = 0;
   int64_t records = 0;
   int64_t segments = 0;
+  int64_t tokens = 0; // of the nodes
+  /// Stored by all processes of all times; what took the place of a tail counts
+  /// what it has more.
+  int64_t tokens_total = 0;
   Bytes live; // images, bodies and objects, whole pages
   Bytes dead; // in segments, named by nothing, not yet given back
   Bytes foreign; // files of other formats, and set aside

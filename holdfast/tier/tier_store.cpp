@@ -195,6 +195,7 @@ class StoreRun {
     require_scope();
     stored_.nodes.clear();
     stored_.images.clear();
+    new_tokens_ = 0;
     const SegmentId segment = segment_.publish();
     const NodeUse use{
         core_.manifest().next_tick(), core_.options.clock->wall_ns(), 1};
@@ -209,6 +210,7 @@ class StoreRun {
     core_.write_touches();
     stored_.written = plan_.file_bytes();
     core_.manifest().count_written(stored_.written);
+    core_.manifest().count_tokens(new_tokens_);
     transaction.commit();
     segment_.committed();
     stored_.removed.nodes.insert(
@@ -229,6 +231,7 @@ class StoreRun {
     NodeId id = find_node(core_.database(), place, node);
     if (id == NodeId()) {
       id = add_node(core_.database(), place, node);
+      new_tokens_ += std::ssize(node.tokens);
     }
     stored_.nodes.push_back(id);
     std::vector<Extent> extents;
@@ -275,6 +278,7 @@ class StoreRun {
         pin_node(core_.database(), by, true);
       }
       remove_leaf(core_.database(), *tail, removed);
+      new_tokens_ -= tail->token_count;
     }
   }
 
@@ -326,6 +330,7 @@ class StoreRun {
   std::optional<size_t> body_;
   UnfinishedSegment segment_;
   Stored stored_;
+  int64_t new_tokens_ = 0;
 };
 
 } // namespace

@@ -59,7 +59,8 @@ TierKindStats kind_stats(Database& database, const char* sql) {
 
 } // namespace
 
-Result<VerifyReport> DiskTier::verify() {
+Result<VerifyReport>
+DiskTier::verify(const std::function<void(Bytes, Bytes)>& progress) {
   VerifyReport report;
   std::vector<Extent> extents;
   Status status = core_->run([&] {
@@ -79,9 +80,18 @@ Result<VerifyReport> DiskTier::verify() {
   if (!status.ok()) {
     return status;
   }
+  Bytes total;
+  for (const Extent& extent : extents) {
+    total += extent.bytes;
+  }
+  Bytes done;
   for (const Extent& extent : extents) {
     const Result<MappedImage> image =
         map_extent(*core_, extent, Verify::kAlways);
+    done += extent.bytes;
+    if (progress) {
+      progress(done, total);
+    }
     const ErrorCode code = image.status().code();
     if (code == ErrorCode::kNotFound) {
       continue; // evicted meanwhile
@@ -126,6 +136,9 @@ Result<TierStats> DiskTier::stats() {
     stats.manifest = core_->manifest_bytes();
     stats.used = core_->used(open);
     stats.max_bytes = core_->options.max_bytes;
+    stats.tokens = database.number(
+        "SELECT coalesce(sum(length(tokens)), 0) / 4 FROM nodes");
+    stats.tokens_total = core_->manifest().tokens_total();
     stats.written_total = core_->manifest().written_total();
     stats.written_today = core_->manifest().written_today();
     stats.daily_limit = core_->options.daily_bytes;

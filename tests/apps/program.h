@@ -5,6 +5,8 @@
 
 #pragma once
 
+#include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -42,6 +44,28 @@ inline std::string scratch(const std::string& name) {
       .string();
 }
 
+/// The data folder of the programs that a test starts; their home is there as
+/// well, so that none writes into the user's.
+class DataFolder {
+ public:
+  static const std::string& path() {
+    static const DataFolder folder;
+    return folder.path_;
+  }
+
+ private:
+  DataFolder() : path_(scratch("data")) {
+    setenv("XDG_DATA_HOME", path_.c_str(), 1);
+    setenv("HOME", (path_ + "/home").c_str(), 1);
+  }
+  ~DataFolder() {
+    std::error_code error;
+    std::filesystem::remove_all(path_, error);
+  }
+
+  const std::string path_;
+};
+
 class Program {
  public:
   /// Starts it. stdout goes to `out_path`, or to a file of ours where empty; or
@@ -54,6 +78,7 @@ class Program {
       : in_(scratch("in")),
         out_(out_path.empty() ? scratch("out") : out_path),
         err_(scratch("err")) {
+    DataFolder::path();
     std::ofstream(in_, std::ios::binary) << input;
     std::vector<char*> argv;
     std::string binary = HOLDFAST_BINARY;
@@ -122,11 +147,16 @@ inline const std::string& model_path() {
   return path;
 }
 
-/// `command -m <tiny model> --threads 1`, then the rest.
+/// `command -m <tiny model> --threads 1`, then the rest. It keeps no state
+/// unless it is told where.
 inline std::vector<std::string> with_model(
     std::vector<std::string> command,
     const std::vector<std::string>& rest) {
   command.insert(command.end(), {"-m", model_path(), "--threads", "1"});
+  if (command.front() == "generate" &&
+      std::ranges::find(rest, "--state") == rest.end()) {
+    command.insert(command.end(), {"--state", "none"});
+  }
   command.insert(command.end(), rest.begin(), rest.end());
   return command;
 }

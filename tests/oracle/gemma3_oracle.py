@@ -82,7 +82,7 @@ def main():
     all_errors, all_wrong = [], 0
     for name, prompt in prompts(options.short).items():
         (answer,) = holdfast_cli.run(
-            options.binary, "generate", "-m", options.model, "--temp", 0, "-n", count,
+            options.binary, "generate", "--state", "none", "-m", options.model, "--temp", 0, "-n", count,
             "--ignore-eos", "--logprobs", 5, "-p", prompt)
         errors, wrong, forgiven = compare(answer, oracle)
         all_errors.append(errors.ravel())

@@ -304,6 +304,22 @@ TEST(PrefixRecords, DoNotRelyOnWhatAnotherStoreIsWriting) {
   EXPECT_EQ(later.cache().begin(known.path()).reused, Position(149));
 }
 
+TEST(PrefixRecords, AreStoredThoughAnotherProcessEvictedWhatTheyBuildOn) {
+  const Sequence vectors(kLength, 42);
+  const auto files = disk();
+  Process process(options(), files);
+  const NamedRecord first = chat("first");
+  process.run(text_tokens(150), vectors, &first);
+  ASSERT_TRUE(process.cache().flush().durable);
+  ASSERT_TRUE(Process(options(), files).cache().disk()->forget_all().ok());
+  const NamedRecord second = chat("second");
+  process.cache().put({text_tokens(150)}, second);
+  EXPECT_TRUE(process.cache().flush().durable);
+  Process later(options(), files);
+  EXPECT_EQ(later.cache().record(kChat).value().body, second.body);
+  EXPECT_EQ(later.cache().begin({text_tokens(150)}).reused, Position(149));
+}
+
 TEST(PrefixRecords, WithoutRoomInRamAreRefusedBeforeAnythingChanges) {
   Process process(options(), nullptr, Bytes(1 << 20));
   const std::string much(2 << 20, 'x');
