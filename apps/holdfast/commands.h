@@ -24,6 +24,8 @@ void add_state_why(CLI::App& state, Action& action);
 void add_state_pin(CLI::App& state, Action& action);
 void add_state_unpin(CLI::App& state, Action& action);
 void add_state_forget(CLI::App& state, Action& action);
+void add_state_export(CLI::App& state, Action& action);
+void add_state_import(CLI::App& state, Action& action);
 void add_state_prune(CLI::App& state, Action& action);
 void add_state_verify(CLI::App& state, Action& action);
 void add_state_flush(CLI::App& state, Action& action);

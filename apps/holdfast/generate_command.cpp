@@ -196,6 +196,7 @@ make_engine(GenerateArguments& arguments, RunFacts& facts) {
     arguments.model.state.weights =
         arguments.folder.digest(arguments.model.path);
   }
+  arguments.model.state.foreign = arguments.folder.foreign();
   engine->state = arguments.model.make_state(engine->loaded);
   // All prompts of a run begin at once: without a folder nothing is known.
   if (arguments.folder.kept()) {

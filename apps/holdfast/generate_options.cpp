@@ -75,6 +75,7 @@ void GenerateArguments::add_to(CLI::App& command) {
   model.add_compiled_to(command);
   prompts.add_to(command);
   folder.add_to(command);
+  folder.add_foreign_to(command);
   resume.add_to(command);
   add_integer(
       command,

@@ -113,8 +113,7 @@ Begun PrefixCache::begin(const Path& prompt) {
   if (options_.disk) {
     if (const auto changed = options_.disk->changed_by_others();
         changed.ok() && changed.value()) {
-      Loader loader(tree_);
-      options_.disk->load_changes(loader).check();
+      load_tree_changes(tree_, *options_.disk).check();
     }
   }
   // Each round without a row has taken an image out of the index.

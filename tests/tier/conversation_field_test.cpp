@@ -93,7 +93,7 @@ INSTANTIATE_TEST_SUITE_P(
             kScope - 1,
             8,
             kBad,
-            "offset 8261"},
+            "scope"},
         FieldCase{
             "DirectoryOffsetBeyond",
             at::kDirectoryOffset,

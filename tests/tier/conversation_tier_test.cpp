@@ -34,9 +34,18 @@ struct ExportRig {
   std::unique_ptr<DiskTier> tier = rig.open();
 
   ExportRig() {
-    const ScopeId scope = tier->scope(kScopeText).value();
-    tier->store(chat_batch(scope, chat_tokens(0, kTokens), "one", rig.images))
-        .value();
+    StoreBatch batch = chat_batch(
+        tier->scope(kScopeText).value(),
+        chat_tokens(0, kTokens),
+        "one",
+        rig.images);
+    Key128 key; // as an import names nodes
+    for (NodeToStore& node : batch.nodes) {
+      node.key = key = chained_key(key, node.tokens, node.marks);
+    }
+    batch.record->version = 1; // as an import numbers it
+    batch.record->body = "body of one at 1";
+    tier->store(batch).value();
   }
   ExportedConversation to_file(int level = 0) {
     return export_record(*tier, kChat, {rig.memory, "/file", level}).value();
