@@ -13,6 +13,7 @@ namespace holdfast::app {
 
 void add_generate(CLI::App& app, Action& action);
 void add_tokenize(CLI::App& app, Action& action);
+void add_template(CLI::App& app, Action& action);
 void add_inspect(CLI::App& app, Action& action);
 void add_eval(CLI::App& app, Action& action);
 void add_bench(CLI::App& app, Action& action);

@@ -97,6 +97,7 @@ int run_command(int argc, char** argv) {
   Action action;
   add_generate(app, action);
   add_tokenize(app, action);
+  add_template(app, action);
   add_inspect(app, action);
   add_eval(app, action);
   add_bench(app, action);
