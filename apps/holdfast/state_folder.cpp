@@ -121,7 +121,7 @@ std::shared_ptr<DiskTier> StateFolder::open() const {
 PrefixCacheOptions StateFolder::cache_options() const {
   PrefixCacheOptions options;
   options.ram = Bytes(max_cache_bytes_.value_or(available_memory() / 2));
-  options.disk = open();
+  options.disk = kept() ? open() : nullptr;
   return options;
 }
 

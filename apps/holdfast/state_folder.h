@@ -26,7 +26,8 @@ class StateFolder {
   }
   /// SHA-256 of the file, hex; remembered in the folder. Shows progress.
   std::string digest(const std::string& model_path) const;
-  /// What a cache over the folder is to be made with. Throws as open().
+  /// What a cache over the folder is to be made with, or over memory alone
+  /// where none is kept. Throws as open().
   PrefixCacheOptions cache_options() const;
 
  private:

@@ -98,8 +98,8 @@ void add_template(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand(
       "template", "Render conversations with a chat template");
   const auto arguments = std::make_shared<TemplateArguments>();
-  not_empty(command->add_option(
-                "-m,--model", arguments->model, "Model file (GGUF)"))
+  not_empty(
+      command->add_option("-m,--model", arguments->model, "Model file (GGUF)"))
       ->type_name("FILE");
   not_empty(command->add_option(
                 "-t,--template", arguments->file, "A file that is a template"))

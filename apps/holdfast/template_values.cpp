@@ -59,9 +59,8 @@ Value value_of(const Ordered& json, int depth) {
 
 } // namespace
 
-jinja::Variables template_variables(
-    const std::string& json,
-    const std::string& where) {
+jinja::Variables
+template_variables(const std::string& json, const std::string& where) {
   const auto parsed = Ordered::parse(json, nullptr, false);
   if (!parsed.is_object()) {
     throw UserError(where + ": expected a JSON object, got something else");

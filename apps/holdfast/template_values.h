@@ -13,8 +13,7 @@ namespace holdfast::app {
 /// The members of a JSON object, in their order. Throws UserError, with
 /// `where`, for anything else, nesting that templates do not take, and numbers
 /// beyond 64 bits.
-jinja::Variables template_variables(
-    const std::string& json,
-    const std::string& where);
+jinja::Variables
+template_variables(const std::string& json, const std::string& where);
 
 } // namespace holdfast::app

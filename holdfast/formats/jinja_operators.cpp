@@ -21,8 +21,7 @@ void require_fits(bool fits) {
 
 void require_divisor(bool zero) {
   if (zero) {
-    throw Error(
-        ErrorCode::kInvalidArgument, "expected a divisor, got zero");
+    throw Error(ErrorCode::kInvalidArgument, "expected a divisor, got zero");
   }
 }
 
@@ -165,10 +164,8 @@ Value repeated(const Value& value, int64_t count, Allowance& allowance) {
   return Value::sequence(value.seq().kind, std::move(items));
 }
 
-[[noreturn]] void refuse_operands(
-    std::string_view operation,
-    const Value& a,
-    const Value& b) {
+[[noreturn]] void
+refuse_operands(std::string_view operation, const Value& a, const Value& b) {
   refuse(
       std::string("an operand that ") +
           (a.is_undefined() ? b.type_name() : a.type_name()) + " " +
