@@ -12,6 +12,7 @@
 namespace holdfast::app {
 
 void add_generate(CLI::App& app, Action& action);
+void add_chat(CLI::App& app, Action& action);
 void add_tokenize(CLI::App& app, Action& action);
 void add_template(CLI::App& app, Action& action);
 void add_inspect(CLI::App& app, Action& action);

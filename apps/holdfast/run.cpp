@@ -19,6 +19,7 @@ namespace {
 constexpr const char* kExamples = R"(
 Examples:
   holdfast generate -m model.gguf -p "The capital of France is" -n 32
+  holdfast chat -m model.gguf
   holdfast tokenize -m model.gguf -p "Hello"
   holdfast inspect model.gguf
   holdfast eval -m model.gguf -f text.txt --context 512
@@ -98,6 +99,7 @@ int run_command(int argc, char** argv) {
   app.require_subcommand(1);
   Action action;
   add_generate(app, action);
+  add_chat(app, action);
   add_tokenize(app, action);
   add_template(app, action);
   add_inspect(app, action);

@@ -173,7 +173,7 @@ void StateFolder::open() const {
 PrefixCacheOptions StateFolder::cache_options() const {
   PrefixCacheOptions options;
   options.ram = Bytes(max_cache_bytes_.value_or(available_memory() / 2));
-  options.disk = tier_;
+  options.disk = kept() ? tier_ : nullptr;
   return options;
 }
 

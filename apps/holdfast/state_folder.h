@@ -34,7 +34,8 @@ class StateFolder {
   /// ForeignBits::text() of the record that it names; "" where it is not given.
   /// Only where kept(), unless it is not given. Throws UserError.
   std::string foreign() const;
-  /// What a cache over the folder is to be made with. Only where kept().
+  /// What a cache over the folder is to be made with, or over memory alone
+  /// where none is kept.
   PrefixCacheOptions cache_options() const;
 
  private:

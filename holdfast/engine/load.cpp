@@ -8,6 +8,7 @@
 
 #include "holdfast/base/check.h"
 #include "holdfast/engine/kv_config.h"
+#include "holdfast/formats/chat_template.h"
 #include "holdfast/formats/gguf_cursor.h"
 #include "holdfast/state/foreign_bits.h"
 
@@ -155,7 +156,12 @@ ModelFile open_model_file(const std::string& path) {
     auto file = std::make_unique<const GgufFile>(GgufFile::open(path).value());
     Tokenizer tokenizer = build_tokenizer(*file);
     std::vector<int32_t> ends = end_tokens(*file, tokenizer);
-    return ModelFile{std::move(file), std::move(tokenizer), std::move(ends)};
+    std::string chat(file->text(kTemplateKey).value_or(""));
+    return ModelFile{
+        std::move(file),
+        std::move(tokenizer),
+        std::move(ends),
+        std::move(chat)};
   });
 }
 

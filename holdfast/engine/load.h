@@ -27,6 +27,7 @@ struct ModelFile {
   std::unique_ptr<const GgufFile> file;
   Tokenizer tokenizer;
   std::vector<int32_t> end_tokens; // ids that end a text
+  std::string chat_template = {}; // Jinja; empty: none
 };
 ModelFile open_model_file(const std::string& path);
 

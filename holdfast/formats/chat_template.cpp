@@ -75,13 +75,12 @@ Result<std::string> ChatTemplate::render(
   }
 }
 
-Result<std::string> ChatTemplate::render(
-    const ChatInputs& inputs,
-    const std::tm& now) const {
+Result<std::string>
+ChatTemplate::render(const ChatInputs& inputs, const std::tm& now) const {
   std::vector<Value> messages;
   for (const ChatMessage& message : inputs.messages) {
-    messages.push_back(Value::dict(
-        {{"role", message.role}, {"content", message.content}}));
+    messages.push_back(
+        Value::dict({{"role", message.role}, {"content", message.content}}));
   }
   return render(
       {{"messages", Value::list(std::move(messages))},

@@ -51,8 +51,8 @@ class ChatTemplate {
       const jinja::Variables& variables,
       const std::tm& now,
       const jinja::Limits& limits = {}) const;
-  Result<std::string> render(const ChatInputs& inputs, const std::tm& now)
-      const;
+  Result<std::string>
+  render(const ChatInputs& inputs, const std::tm& now) const;
 
  private:
   explicit ChatTemplate(jinja::Body body) : body_(std::move(body)) {}

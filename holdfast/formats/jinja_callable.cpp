@@ -21,9 +21,8 @@ std::vector<const Value*> bind(
     size_t required) {
   if (arguments.positional.size() > names.size()) {
     refuse_call(
-        "expected at most " + std::to_string(names.size()) +
-        " arguments for " + who + ", got " +
-        std::to_string(arguments.positional.size()));
+        "expected at most " + std::to_string(names.size()) + " arguments for " +
+        who + ", got " + std::to_string(arguments.positional.size()));
   }
   std::vector<const Value*> bound(names.size(), nullptr);
   for (size_t i = 0; i < arguments.positional.size(); ++i) {

@@ -109,8 +109,7 @@ int order(const Value& a, const Value& b) {
     }
   }
   refuse(
-      std::string("something to compare with ") + a.type_name() +
-          " in order",
+      std::string("something to compare with ") + a.type_name() + " in order",
       a.is_undefined() ? a : b);
 }
 

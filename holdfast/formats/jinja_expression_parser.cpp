@@ -167,8 +167,8 @@ ExpressionPtr ExpressionParser::unary(bool filtered) {
   ExpressionPtr node;
   if (negative || tokens_.at_operator("+")) {
     const Level level(*this);
-    Made sign = make(
-        negative ? Node::kNegative : Node::kPositive, tokens_.next().line);
+    Made sign =
+        make(negative ? Node::kNegative : Node::kPositive, tokens_.next().line);
     adopt(*sign, unary(false));
     node = std::move(sign);
   } else {

@@ -104,7 +104,9 @@ Value do_length(const Value& value, const Arguments& given, Allowance& a) {
 
 JsonStyle json_style(const Arguments& given, Allowance& a) {
   const auto bound = bind(
-      given, "tojson", {"ensure_ascii", "indent", "separators", "sort_keys"},
+      given,
+      "tojson",
+      {"ensure_ascii", "indent", "separators", "sort_keys"},
       0);
   JsonStyle style;
   style.ascii = bound[0] != nullptr && bound[0]->truth();

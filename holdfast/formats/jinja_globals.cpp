@@ -53,9 +53,8 @@ Value make_range(const Arguments& arguments, Allowance& allowance) {
 }
 
 /// `dict(mapping or pairs, name=value, ...)`, as pairs.
-std::vector<std::pair<Value, Value>> pairs_of(
-    const Arguments& arguments,
-    Allowance& allowance) {
+std::vector<std::pair<Value, Value>>
+pairs_of(const Arguments& arguments, Allowance& allowance) {
   if (arguments.positional.size() > 1) {
     throw Error(
         ErrorCode::kInvalidArgument,
@@ -94,8 +93,8 @@ Value formatted(
   }
   std::string text(4096, '\0');
   // A blank in front: nothing written means no room then.
-  const size_t size = std::strftime(
-      text.data(), text.size(), (" " + format).c_str(), &now);
+  const size_t size =
+      std::strftime(text.data(), text.size(), (" " + format).c_str(), &now);
   if (size == 0 || format.find('\0') != format.npos) {
     throw Error(
         ErrorCode::kUnsupported,

@@ -43,10 +43,10 @@ class Getter {
       const size_t dot = rest.find('.');
       const std::string_view part = rest.substr(0, dot);
       const bool digits = !part.empty() && part.size() < 18 &&
-          std::ranges::all_of(part, [](char c) { return c >= '0' && c <= '9'; });
+          std::ranges::all_of(
+              part, [](char c) { return c >= '0' && c <= '9'; });
       parts_.push_back(
-          digits ? Value(int64_t{std::stoll(std::string(part))})
-                 : Value(part));
+          digits ? Value(int64_t{std::stoll(std::string(part))}) : Value(part));
       if (dot == rest.npos) {
         break;
       }
@@ -54,12 +54,11 @@ class Getter {
     }
   }
 
-  Value get(Value value, Allowance& allowance, const Value* other = nullptr)
-      const {
+  Value
+  get(Value value, Allowance& allowance, const Value* other = nullptr) const {
     for (const Value& part : parts_) {
       value = item(value, part, allowance);
-      if (value.is_undefined() && other != nullptr &&
-          !other->is(Kind::kNone)) {
+      if (value.is_undefined() && other != nullptr && !other->is(Kind::kNone)) {
         value = *other;
       }
     }
@@ -114,9 +113,8 @@ Value choose(
   }
   const Getter getter(choice.by_attribute ? given.positional.data() : nullptr);
   const bool tested = given.positional.size() > skipped;
-  const std::string name = tested
-      ? plain_text(given.positional[skipped], "the name of a test")
-      : "";
+  const std::string name =
+      tested ? plain_text(given.positional[skipped], "the name of a test") : "";
   const Arguments others = tested ? rest(given, skipped + 1) : Arguments{};
   std::vector<Value> result;
   for (const Value& one : iterate(value, a)) {
@@ -181,8 +179,7 @@ Value do_items(const Value& value, const Arguments& given, Allowance& a) {
 
 Value do_join(const Value& value, const Arguments& given, Allowance& a) {
   const auto bound = bind(given, "join", {"d", "attribute"}, 0);
-  const std::string between =
-      bound[0] != nullptr ? to_text(*bound[0], a) : "";
+  const std::string between = bound[0] != nullptr ? to_text(*bound[0], a) : "";
   const Getter getter(bound[1]);
   std::string result;
   bool first = true;
@@ -282,8 +279,7 @@ Value do_dictsort(const Value& value, const Arguments& given, Allowance& a) {
     refuse("a dict to sort by 'key' or 'value'", value);
   }
   const Value place(key ? 0 : 1);
-  Keyed items = keyed(
-      do_items(value, {}, a), Keys(&place, bound[0]), a);
+  Keyed items = keyed(do_items(value, {}, a), Keys(&place, bound[0]), a);
   sort_keyed(items, bound[2] != nullptr && bound[2]->truth());
   return unkeyed(items);
 }

@@ -133,9 +133,8 @@ class JsonWriter {
         sequence.kind != SequenceKind::kTuple) {
       refuse("a value that JSON has", value);
     }
-    items("[]", sequence.items, [this](const Value& item) {
-      this->value(item);
-    });
+    items(
+        "[]", sequence.items, [this](const Value& item) { this->value(item); });
   }
 
   void dict(const Dict& dict) {

@@ -124,8 +124,7 @@ class Lexer {
     } else if (sign != '+' && strips_blanks) {
       const size_t line = text.rfind('\n') + 1; // 0 where there is none
       const std::string_view begun = text.substr(line);
-      if ((line > 0 || line_starts_) &&
-          leading_spaces(begun) == begun.size()) {
+      if ((line > 0 || line_starts_) && leading_spaces(begun) == begun.size()) {
         kept = text.substr(0, line);
       }
     }
@@ -245,8 +244,7 @@ class Lexer {
         "//", "**", "==", "!=", ">=", "<="};
     const auto two = std::ranges::find_if(
         kLong, [this](std::string_view one) { return at(one); });
-    const std::string text(
-        two != kLong.end() ? *two : rest().substr(0, 1));
+    const std::string text(two != kLong.end() ? *two : rest().substr(0, 1));
     if (static_cast<unsigned char>(text[0]) >= 0x80) {
       refuse_unsupported(line_, "expected names in ASCII, got another letter");
     }

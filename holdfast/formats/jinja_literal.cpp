@@ -104,7 +104,8 @@ Escaped escaped_number(std::string_view body, size_t at, size_t most) {
 }
 
 /// Appends what the escape after the backslash at `at` means; returns its end.
-size_t unescape_one(std::string_view body, size_t at, int line, std::string& to) {
+size_t
+unescape_one(std::string_view body, size_t at, int line, std::string& to) {
   constexpr std::string_view kNames = "\\'\"abfnrtv\n";
   constexpr std::string_view kMeanings("\\'\"\a\b\f\n\r\t\v");
   const char name = body[at + 1];
@@ -122,7 +123,8 @@ size_t unescape_one(std::string_view body, size_t at, int line, std::string& to)
   }
   const size_t from = at + (most > 0 ? 2 : 1);
   const Escaped number = escaped_number(body, from, most);
-  if ((most > 0 && number.end != from + most) || !append_utf8(number.code, to)) {
+  if ((most > 0 && number.end != from + most) ||
+      !append_utf8(number.code, to)) {
     refuse_syntax(
         line,
         "expected an escape that is a character, got " +

@@ -39,15 +39,15 @@ bool is_changing(const std::string& name) {
 bool is_of_text(const std::string& name) {
   return among(
       name,
-      {"capitalize", "casefold",     "center",     "count",     "encode",
-       "endswith",   "expandtabs",   "find",       "format",    "format_map",
-       "index",      "isalnum",      "isalpha",    "isascii",   "isdecimal",
-       "isdigit",    "isidentifier", "islower",    "isnumeric", "isprintable",
-       "isspace",    "istitle",      "isupper",    "join",      "ljust",
-       "lower",      "lstrip",       "maketrans",  "partition", "removeprefix",
-       "replace",    "removesuffix", "rfind",      "rindex",    "rjust",
-       "rpartition", "rsplit",       "rstrip",     "split",     "splitlines",
-       "startswith", "strip",        "swapcase",   "title",     "translate",
+      {"capitalize", "casefold",     "center",    "count",     "encode",
+       "endswith",   "expandtabs",   "find",      "format",    "format_map",
+       "index",      "isalnum",      "isalpha",   "isascii",   "isdecimal",
+       "isdigit",    "isidentifier", "islower",   "isnumeric", "isprintable",
+       "isspace",    "istitle",      "isupper",   "join",      "ljust",
+       "lower",      "lstrip",       "maketrans", "partition", "removeprefix",
+       "replace",    "removesuffix", "rfind",     "rindex",    "rjust",
+       "rpartition", "rsplit",       "rstrip",    "split",     "splitlines",
+       "startswith", "strip",        "swapcase",  "title",     "translate",
        "upper",      "zfill"});
 }
 
@@ -55,10 +55,10 @@ std::vector<Value> dict_parts(const Dict& dict, const std::string& name) {
   std::vector<Value> parts;
   for (const auto& [key, value] : dict.items) {
     parts.push_back(
-        name == "keys"         ? key
-            : name == "values" ? value
-                               : Value::sequence(
-                                     SequenceKind::kTuple, {key, value}));
+        name == "keys" ? key
+            : name == "values"
+            ? value
+            : Value::sequence(SequenceKind::kTuple, {key, value}));
   }
   return parts;
 }
@@ -73,7 +73,7 @@ Value call_dict(
     const auto given = bind(arguments, "get", {"key", "default"}, 1);
     allowance.step(1 + size / 8);
     const Value* found = self.dict().find(*given[0]);
-    return found != nullptr ? *found
+    return found != nullptr   ? *found
         : given[1] != nullptr ? *given[1]
                               : Value();
   }
@@ -126,8 +126,19 @@ bool has_attribute(const Value& value, const std::string& name) {
     case Kind::kText:
       return is_of_text(name);
     case Kind::kDict:
-      return among(name, {"copy", "fromkeys", "get", "items", "keys", "values",
-                          "clear", "pop", "popitem", "setdefault", "update"});
+      return among(
+          name,
+          {"copy",
+           "fromkeys",
+           "get",
+           "items",
+           "keys",
+           "values",
+           "clear",
+           "pop",
+           "popitem",
+           "setdefault",
+           "update"});
     case Kind::kSequence:
       return value.is_sequence(SequenceKind::kList)
           ? among(name, {"copy", "count", "index"}) ||
@@ -140,8 +151,7 @@ bool has_attribute(const Value& value, const std::string& name) {
 }
 
 Value method(const Value& value, const std::string& name) {
-  if (name.starts_with("__") ||
-      (!value.is(Kind::kText) && is_changing(name))) {
+  if (name.starts_with("__") || (!value.is(Kind::kText) && is_changing(name))) {
     return Value::undefined(
         "'" + name + "' of " + value.type_name() + ", which is not allowed");
   }

@@ -11,25 +11,23 @@ namespace holdfast::jinja {
 
 namespace {
 
-int64_t fits(bool overflow, int64_t result) {
-  if (overflow) {
+void require_fits(bool fits) {
+  if (!fits) {
     throw Error(
         ErrorCode::kUnsupported,
         "expected an integer of 64 bits, got a larger one");
   }
-  return result;
 }
 
 void require_divisor(bool zero) {
   if (zero) {
-    throw Error(
-        ErrorCode::kInvalidArgument, "expected a divisor, got zero");
+    throw Error(ErrorCode::kInvalidArgument, "expected a divisor, got zero");
   }
 }
 
 /// Rounds down, as python does.
 int64_t floor_quotient(int64_t a, int64_t b) {
-  fits(a == std::numeric_limits<int64_t>::min() && b == -1, 0);
+  require_fits(a != std::numeric_limits<int64_t>::min() || b != -1);
   return a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0);
 }
 
@@ -63,8 +61,7 @@ int64_t power(int64_t base, int64_t exponent, Allowance& allowance) {
   // 1, 0 and -1 stay small for ever; others end within 64 rounds.
   for (int64_t i = 0; i < exponent; ++i) {
     allowance.step();
-    int64_t next = 0;
-    result = fits(__builtin_mul_overflow(result, base, &next), next);
+    require_fits(!__builtin_mul_overflow(result, base, &result));
   }
   return result;
 }
@@ -76,13 +73,16 @@ Value whole(
     Allowance& allowance) {
   int64_t result = 0;
   if (operation == "+") {
-    return fits(__builtin_add_overflow(a, b, &result), result);
+    require_fits(!__builtin_add_overflow(a, b, &result));
+    return result;
   }
   if (operation == "-") {
-    return fits(__builtin_sub_overflow(a, b, &result), result);
+    require_fits(!__builtin_sub_overflow(a, b, &result));
+    return result;
   }
   if (operation == "*") {
-    return fits(__builtin_mul_overflow(a, b, &result), result);
+    require_fits(!__builtin_mul_overflow(a, b, &result));
+    return result;
   }
   if (operation == "**" && b >= 0) {
     return power(a, b, allowance);
@@ -164,10 +164,8 @@ Value repeated(const Value& value, int64_t count, Allowance& allowance) {
   return Value::sequence(value.seq().kind, std::move(items));
 }
 
-[[noreturn]] void refuse_operands(
-    std::string_view operation,
-    const Value& a,
-    const Value& b) {
+[[noreturn]] void
+refuse_operands(std::string_view operation, const Value& a, const Value& b) {
   refuse(
       std::string("an operand that ") +
           (a.is_undefined() ? b.type_name() : a.type_name()) + " " +
@@ -230,7 +228,8 @@ Value binary(
 Value negative(const Value& value) {
   if (value.is_whole()) {
     int64_t result = 0;
-    return fits(__builtin_sub_overflow(0, value.integer(), &result), result);
+    require_fits(!__builtin_sub_overflow(0, value.integer(), &result));
+    return result;
   }
   if (!value.is_number()) {
     refuse("a number", value);

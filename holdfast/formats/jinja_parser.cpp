@@ -131,7 +131,12 @@ class Parser {
       return make(name == "break" ? Node::kBreak : Node::kContinue, line);
     }
     for (const std::string_view known :
-         {"block", "extends", "include", "import", "from", "call",
+         {"block",
+          "extends",
+          "include",
+          "import",
+          "from",
+          "call",
           "autoescape"}) {
       if (name == known) {
         refuse_unsupported(
@@ -210,8 +215,7 @@ class Parser {
       parameter.target.name = tokens_.name("the name of a parameter");
       if (tokens_.skip_operator("=")) {
         parameter.value = expressions_.expression();
-      } else if (
-          !node->parameters.empty() && node->parameters.back().value) {
+      } else if (!node->parameters.empty() && node->parameters.back().value) {
         tokens_.unexpected("a default value");
       }
       node->parameters.push_back(std::move(parameter));

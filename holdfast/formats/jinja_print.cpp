@@ -131,12 +131,10 @@ std::string float_text(double value) {
   }
   // The shortest digits that read back: d.ddde+XX.
   char buffer[32];
-  const auto end = std::to_chars(
-                       buffer,
-                       buffer + sizeof(buffer),
-                       value,
-                       std::chars_format::scientific)
-                       .ptr;
+  const auto end =
+      std::to_chars(
+          buffer, buffer + sizeof(buffer), value, std::chars_format::scientific)
+          .ptr;
   std::string text(buffer, end);
   const size_t mark = text.find('e');
   const int exponent = std::stoi(text.substr(mark + 1));

@@ -223,8 +223,8 @@ void Render::macro(const Statement& node) {
   if (scope_ != &root_) {
     throw Error(
         ErrorCode::kUnsupported,
-        "expected macros outside of loops and other macros, got '" +
-            node.name + "'");
+        "expected macros outside of loops and other macros, got '" + node.name +
+            "'");
   }
   auto made = std::make_shared<Callable>();
   made->name = node.name;

@@ -180,8 +180,7 @@ std::vector<std::string> split_lines(const std::string& text, bool keep_ends) {
   size_t begin = 0;
   for (size_t at = 0; at < text.size();) {
     size_t length = 0;
-    const uint32_t code =
-        first_code(std::string_view(text).substr(at), length);
+    const uint32_t code = first_code(std::string_view(text).substr(at), length);
     size_t end = at + length;
     if (ends_line(code)) {
       end += code == '\r' && end < text.size() && text[end] == '\n' ? 1 : 0;

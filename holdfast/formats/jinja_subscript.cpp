@@ -18,10 +18,8 @@ Value missing(const Value& value, const std::string& name) {
       std::string("'") + value.type_name() + "' without '" + name + "'");
 }
 
-const Value* dict_item(
-    const Value& value,
-    const Value& key,
-    Allowance& allowance) {
+const Value*
+dict_item(const Value& value, const Value& key, Allowance& allowance) {
   allowance.step(1 + value.dict().items.size() / 8);
   return value.dict().find(key);
 }
@@ -36,9 +34,8 @@ int64_t whole_bound(const Value& value) {
 /// The indices that a slice takes, by python's rules.
 std::vector<size_t> slice_indices(const SliceBounds& bounds, size_t count) {
   const auto given = [](const Value* value) {
-    return value == nullptr || value->is(Kind::kNone)
-        ? std::optional<int64_t>()
-        : whole_bound(*value);
+    return value == nullptr || value->is(Kind::kNone) ? std::optional<int64_t>()
+                                                      : whole_bound(*value);
   };
   const auto size = static_cast<int64_t>(count);
   const int64_t step = given(bounds.step).value_or(1);
@@ -106,10 +103,9 @@ Value item(const Value& value, const Value& key, Allowance& allowance) {
     allowance.step(1 + value.text().size() / 64);
     const auto at = place(key.integer(), count_characters(value.text()));
     if (at >= 0) {
-      const std::string_view rest = std::string_view(value.text())
-                                        .substr(byte_of(
-                                            value.text(),
-                                            static_cast<size_t>(at)));
+      const std::string_view rest =
+          std::string_view(value.text())
+              .substr(byte_of(value.text(), static_cast<size_t>(at)));
       return Value(rest.substr(0, byte_of(rest, 1)));
     }
   } else if (value.is(Kind::kSequence) && key.is_whole()) {
@@ -130,8 +126,10 @@ Value item(const Value& value, const Value& key, Allowance& allowance) {
       std::string("'") + value.type_name() + "' without that item");
 }
 
-Value
-slice(const Value& value, const SliceBounds& bounds, Allowance& allowance) {
+Value slice(
+    const Value& value,
+    const SliceBounds& bounds,
+    Allowance& allowance) {
   if (value.is_undefined()) {
     refuse("something defined to slice", value);
   }

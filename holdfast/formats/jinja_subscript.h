@@ -29,8 +29,10 @@ struct SliceBounds {
   const Value* stop = nullptr;
   const Value* step = nullptr;
 };
-Value
-slice(const Value& value, const SliceBounds& bounds, Allowance& allowance);
+Value slice(
+    const Value& value,
+    const SliceBounds& bounds,
+    Allowance& allowance);
 
 /// What a loop over the value sees: items, keys of a dict, characters of a
 /// text; of a generator what nobody has read yet.

@@ -57,14 +57,25 @@ constexpr std::pair<std::string_view, Test> kPlain[] = {
 
 /// With one argument: names of comparisons, and the rest.
 constexpr std::pair<std::string_view, std::string_view> kComparisons[] = {
-    {"!=", "!="}, {"<", "<"},         {"<=", "<="},         {"==", "=="},
-    {">", ">"},   {">=", ">="},       {"eq", "=="},         {"equalto", "=="},
-    {"ge", ">="}, {"greaterthan", ">"}, {"gt", ">"},        {"le", "<="},
-    {"lessthan", "<"}, {"lt", "<"},   {"ne", "!="},
+    {"!=", "!="},
+    {"<", "<"},
+    {"<=", "<="},
+    {"==", "=="},
+    {">", ">"},
+    {">=", ">="},
+    {"eq", "=="},
+    {"equalto", "=="},
+    {"ge", ">="},
+    {"greaterthan", ">"},
+    {"gt", ">"},
+    {"le", "<="},
+    {"lessthan", "<"},
+    {"lt", "<"},
+    {"ne", "!="},
 };
 
-constexpr std::string_view kOthers[] = {
-    "divisibleby", "filter", "in", "lower", "sameas", "test", "upper"};
+constexpr std::string_view kOthers[] =
+    {"divisibleby", "filter", "in", "lower", "sameas", "test", "upper"};
 
 Test plain_test(const std::string& name) {
   const auto at = std::ranges::find(
@@ -132,7 +143,8 @@ bool compare(
 bool has_test(const std::string& name) {
   return plain_test(name) != nullptr ||
       std::ranges::any_of(
-             kComparisons, [&](const auto& one) { return one.first == name; }) ||
+             kComparisons,
+             [&](const auto& one) { return one.first == name; }) ||
       std::ranges::find(kOthers, name) != std::end(kOthers);
 }
 

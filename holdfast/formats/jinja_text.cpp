@@ -97,7 +97,9 @@ bool is_space(uint32_t code) {
 
 bool is_printable(uint32_t code) {
   const auto after = std::ranges::upper_bound(
-      kUnprintable, code, {}, [](const CodeRange& range) { return range.first; });
+      kUnprintable, code, {}, [](const CodeRange& range) {
+        return range.first;
+      });
   return after == std::begin(kUnprintable) || std::prev(after)->last < code;
 }
 

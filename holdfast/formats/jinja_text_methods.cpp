@@ -132,7 +132,8 @@ std::string padded(
   const auto filling = [&](int64_t count) {
     return binary("*", Value(fill), Value(count), allowance).text();
   };
-  const bool sign = zeros && !text.empty() && (text[0] == '-' || text[0] == '+');
+  const bool sign =
+      zeros && !text.empty() && (text[0] == '-' || text[0] == '+');
   return (sign ? text.substr(0, 1) : "") + filling(before) +
       text.substr(sign ? 1 : 0) + filling(room - before);
 }

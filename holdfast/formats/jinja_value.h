@@ -3,9 +3,9 @@
 // The values of a template: python's, as far as docs/templates.md goes. Values
 // are immutable and cheap to copy; only a Namespace changes, and it belongs to
 // the render that made it. Containers know their extent: no walk over
-// one, its destruction included, is deeper than kMostDepth, and what it costs is
-// known before (parts that are shared count each time).
-// Threads: const from any thread; a namespace and a generator one at a time.
+// one, its destruction included, is deeper than kMostDepth, and what it costs
+// is known before (parts that are shared count each time). Threads: const from
+// any thread; a namespace and a generator one at a time.
 
 #pragma once
 

@@ -79,14 +79,12 @@ TEST(HostileTemplate, EndsWhereItNestsTooDeep) {
 
 TEST(HostileTemplate, MakesNoValueThatIsTooDeepOrTooWide) {
   EXPECT_EQ(
-      code_of_template(
-          "{% set n = namespace(v=[]) %}{% for a in range(9999) %}"
-          "{% set n.v = [n.v] %}{% endfor %}"),
+      code_of_template("{% set n = namespace(v=[]) %}{% for a in range(9999) %}"
+                       "{% set n.v = [n.v] %}{% endfor %}"),
       ErrorCode::kOutOfBudget);
   EXPECT_EQ(
-      code_of_template(
-          "{% set n = namespace(v=[]) %}{% for a in range(9999) %}"
-          "{% set n.v = [n.v].index %}{% endfor %}"),
+      code_of_template("{% set n = namespace(v=[]) %}{% for a in range(9999) %}"
+                       "{% set n.v = [n.v].index %}{% endfor %}"),
       ErrorCode::kOutOfBudget);
   // Shared parts count each time they would be walked.
   EXPECT_EQ(
@@ -96,9 +94,8 @@ TEST(HostileTemplate, MakesNoValueThatIsTooDeepOrTooWide) {
           "{{ n.v == n.w }}"),
       ErrorCode::kOutOfBudget);
   EXPECT_EQ(
-      code_of_template(
-          "{% set n = namespace(v=[1]) %}{% for a in range(60) %}"
-          "{% set n.v = [n.v, n.v] %}{% endfor %}{{ n.v }}"),
+      code_of_template("{% set n = namespace(v=[1]) %}{% for a in range(60) %}"
+                       "{% set n.v = [n.v, n.v] %}{% endfor %}{{ n.v }}"),
       ErrorCode::kOutOfBudget);
 }
 

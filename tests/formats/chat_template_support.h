@@ -45,9 +45,8 @@ inline std::string text_of(const std::string& source) {
   return result.ok() ? result.value() : "error: " + result.status().text();
 }
 
-inline ErrorCode code_of_template(
-    const std::string& source,
-    const jinja::Limits& limits = {}) {
+inline ErrorCode
+code_of_template(const std::string& source, const jinja::Limits& limits = {}) {
   return rendered(source, limits).status().code();
 }
 

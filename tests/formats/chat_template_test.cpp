@@ -41,7 +41,8 @@ TEST(ChatTemplate, PrintsValuesAsPythonDoes) {
   EXPECT_EQ(
       text_of("{{ l }} {{ d }} {{ (1,) }} {{ 1e16 }} {{ 1.0 }} {{ 1e-05 }}"),
       "[3, 1, 'a', None] {'a': 1, 'items': [1]} (1,) 1e+16 1.0 1e-05");
-  EXPECT_EQ(text_of("{{ [\"it's\", 'é\\u200b\\n'] }}"), "[\"it's\", 'é\\u200b\\n']");
+  EXPECT_EQ(
+      text_of("{{ [\"it's\", 'é\\u200b\\n'] }}"), "[\"it's\", 'é\\u200b\\n']");
   EXPECT_EQ(text_of("{{ true }}{{ none }}{{ nothing }}"), "TrueNone");
   EXPECT_EQ(
       text_of("{{ {'k': [1, 2.5, none, true, 'é\"']} | tojson }}"),
@@ -52,23 +53,27 @@ TEST(ChatTemplate, PrintsValuesAsPythonDoes) {
 }
 
 TEST(ChatTemplate, CutsTextAtCharacters) {
-  EXPECT_EQ(text_of("{{ u|length }}{{ u[1] }}{{ u[::-1] }}{{ u[-1:] }}"), "3日😀日é😀");
-  EXPECT_EQ(text_of("{{ l[1:] }}{{ l[::-2] }}{{ l[9:] }}"), "[1, 'a', None][None, 1][]");
+  EXPECT_EQ(
+      text_of("{{ u|length }}{{ u[1] }}{{ u[::-1] }}{{ u[-1:] }}"), "3日😀日é😀");
+  EXPECT_EQ(
+      text_of("{{ l[1:] }}{{ l[::-2] }}{{ l[9:] }}"),
+      "[1, 'a', None][None, 1][]");
 }
 
 TEST(ChatTemplate, PrefersAMethodByDotAndAnItemByBrackets) {
   EXPECT_EQ(text_of("{{ d['items'] }}"), "[1]");
-  EXPECT_EQ(text_of("{% for k, v in d.items() %}{{ k }}{% endfor %}"), "aitems");
+  EXPECT_EQ(
+      text_of("{% for k, v in d.items() %}{{ k }}{% endfor %}"), "aitems");
   EXPECT_EQ(text_of("{{ d.get('zz', 3) }}{{ d.zz is defined }}"), "3False");
   EXPECT_EQ(text_of("{{ l.append is defined }}"), "False");
 }
 
 TEST(ChatTemplate, KeepsAssignmentsInTheirScope) {
   EXPECT_EQ(
-      text_of("{% set v = 1 %}{% for q in l %}{% set v = q %}{% endfor %}{{ v }}"),
+      text_of(
+          "{% set v = 1 %}{% for q in l %}{% set v = q %}{% endfor %}{{ v }}"),
       "1");
-  EXPECT_EQ(
-      text_of("{% if i %}{% set v = 2 %}{% endif %}{{ v }}"), "2");
+  EXPECT_EQ(text_of("{% if i %}{% set v = 2 %}{% endif %}{{ v }}"), "2");
   EXPECT_EQ(
       text_of(
           "{% set n = namespace(v=0) %}{% for q in l %}{% set n.v = n.v + 1 %}"
@@ -83,17 +88,15 @@ TEST(ChatTemplate, KeepsAssignmentsInTheirScope) {
 
 TEST(ChatTemplate, KnowsTheLoop) {
   EXPECT_EQ(
-      text_of(
-          "{% for q in s %}{{ loop.index0 }}{{ loop.previtem }}{{ q }}"
-          "{{ ',' if not loop.last }}{% endfor %}"),
+      text_of("{% for q in s %}{{ loop.index0 }}{{ loop.previtem }}{{ q }}"
+              "{{ ',' if not loop.last }}{% endfor %}"),
       "0a,1ab,2bc");
   EXPECT_EQ(
       text_of("{% for q in l if q is string %}{{ loop.length }}{% endfor %}"),
       "1");
   EXPECT_EQ(
-      text_of(
-          "{% for q in range(9) %}{% if q == 1 %}{% continue %}{% endif %}"
-          "{% if q == 3 %}{% break %}{% endif %}{{ q }}{% endfor %}"),
+      text_of("{% for q in range(9) %}{% if q == 1 %}{% continue %}{% endif %}"
+              "{% if q == 3 %}{% break %}{% endif %}{{ q }}{% endfor %}"),
       "02");
   EXPECT_EQ(text_of("{% for q in [] %}{% else %}none{% endfor %}"), "none");
 }

@@ -145,7 +145,7 @@ class Comparison:
                 [self.binary, "template", "-t", file.name, "--json", "--time", str(self.now)],
                 input="\n".join(json.dumps(given) for given in inputs).encode(),
                 capture_output=True, check=False)
-        lines = done.stdout.decode().splitlines()
+        lines = done.stdout.decode().split('\n')[:-1]
         if not lines and done.returncode == 2:  # the template itself was refused
             code = "unsupported" if "unsupported" in done.stderr.decode() or "not read" in done.stderr.decode() else "corrupt"
             lines = [json.dumps({"error": code, "message": done.stderr.decode()})] * len(inputs)
