@@ -47,7 +47,7 @@ Bytes store(
   PrefixCache cache(state, arguments.folder.cache_options());
   const RowId row = state.adopt(snapshot);
   cache.put(row, {snapshot.tokens()}, std::move(record));
-  const FlushReport report = cache.flush({.last = true});
+  const FlushReport report = cache.flush({.until = {}, .last = true});
   if (!report.durable) {
     throw Error(ErrorCode::kIo, "[import] not stored: " + report.text());
   }
