@@ -208,8 +208,9 @@ Result<Removed> DiskTier::forget_all() {
       remove_object_row(database, object);
       ++removed.objects;
     }
+    erase_dead(database);
     transaction.commit();
-    core_->sweep(removed, DiskTierCore::Sweep::kErase);
+    core_->sweep(removed);
     return removed;
   });
 }
