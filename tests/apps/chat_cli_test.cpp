@@ -191,7 +191,7 @@ TEST_F(Chat, ForksIntoAChatOfItsOwn) {
 TEST_F(Chat, RefusesToSaveWhereNoFolderIsKept) {
   const Outcome outcome = run(arguments({}, "none"), "hello\n/save x\n");
   EXPECT_EQ(outcome.code, 1);
-  EXPECT_THAT(outcome.err, HasSubstr("/save: expected --state DIR"));
+  EXPECT_THAT(outcome.err, HasSubstr("/save: expected a folder of state"));
 }
 
 TEST_F(Chat, RefusesWhatDoesNotFitTogether) {
