@@ -17,8 +17,8 @@ A line is a message; one that ends in a backslash goes on in the next line, and
 answer; at the prompt, twice, the chat; Ctrl-D ends it too.
 
 Examples:
-  holdfast chat -m model.gguf --state ~/chats
-  holdfast chat -m model.gguf --state ~/chats --continue
+  holdfast chat -m model.gguf --name trip
+  holdfast chat -m model.gguf --continue trip
   printf 'Hello\nAnd now?\n' | holdfast chat -m model.gguf --json)";
 
 } // namespace
@@ -70,14 +70,15 @@ void ChatArguments::complete() {
   model.validate();
   TextOptions::complete(model.chunk);
   if (goes_on && !folder.kept()) {
-    throw UserError("--continue: expected --state DIR, got no folder");
+    throw UserError(
+        "--continue: expected a folder of state (--state), got none");
   }
   if (goes_on && (!name.empty() || system)) {
     throw UserError(
         "--continue: expected it without --name and --system, got both");
   }
   if (!name.empty() && !folder.kept()) {
-    throw UserError("--name: expected --state DIR, got no folder");
+    throw UserError("--name: expected a folder of state (--state), got none");
   }
   for (const std::string& given : {name, continued}) {
     if (!given.empty()) {

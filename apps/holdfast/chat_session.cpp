@@ -117,7 +117,8 @@ void ChatSession::require_folder(const char* command) const {
   if (!store_) {
     throw UserError(
         std::string(command) +
-        ": expected --state DIR, got no folder: this chat is in memory alone");
+        ": expected a folder of state (--state), got none: this chat is in "
+        "memory alone");
   }
 }
 
