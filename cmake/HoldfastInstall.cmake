@@ -21,6 +21,7 @@ write_basic_package_version_file(
 install(FILES ${PROJECT_BINARY_DIR}/holdfastConfig.cmake
   ${PROJECT_BINARY_DIR}/holdfastConfigVersion.cmake
   ${PROJECT_SOURCE_DIR}/cmake/FindxxHash.cmake
+  ${PROJECT_SOURCE_DIR}/cmake/Findzstd.cmake
   DESTINATION ${HOLDFAST_CMAKE_DIR})
 
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})

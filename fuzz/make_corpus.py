@@ -3,6 +3,7 @@
 found on its way lies beside them under its hash. Python's own library only.
 """
 
+import json
 import pathlib
 import struct
 
@@ -125,6 +126,112 @@ def write_resume_points():
         (folder / name).write_bytes(data)
 
 
+def tensor(kind, item, shape):
+    """A stored tensor without its checksum: the fuzzer makes it."""
+    size = item
+    for extent in shape:
+        size *= extent
+    used = 32 + 4 * len(shape) + 8
+    header_bytes = used + -used % 64
+    head = b"hftensor" + struct.pack(
+        "<HHHHIIQ", 1, header_bytes, kind, 1, len(shape), 0, 0)
+    head += struct.pack(f"<{len(shape)}i", *shape)
+    head += bytes(header_bytes - 8 - len(head)) + struct.pack("<Q", size)
+    return b"\x01" + head + bytes(i & 255 for i in range(size))
+
+
+def write_tensors():
+    folder = HERE / "tensor"
+    folder.mkdir(parents=True, exist_ok=True)
+    seeds = {
+        "seed_scalar": tensor(12, 4, []),
+        "seed_matrix": tensor(11, 2, [3, 5]),
+        "seed_empty": tensor(13, 8, [2, 0, 4]),
+        "seed_deep": tensor(2, 1, [1] * 64),
+    }
+    for name, data in seeds.items():
+        (folder / name).write_bytes(data)
+
+
+def conversation(nodes, body=b""):
+    """A conversation without its checksums, as segment(). nodes: (tokens, images), images:
+    (group, phase, bytes, frame or None)."""
+    data = body
+    piece = lambda packed, stored, size: struct.pack("<IIqqQ", packed, 0, stored, size, 0)
+    directory = b"".join(struct.pack("<I", len(part)) + part for part in (b"s", b"chat", b"n"))
+    directory += struct.pack("<Qq", 1, sum(tokens for tokens, _ in nodes))
+    directory += piece(0, len(body), len(body))
+    for tokens, images in nodes:
+        directory += struct.pack(f"<IIq{tokens}iI", tokens, len(images), 1, *range(tokens), 0)
+        for group, phase, size, frame in images:
+            stored = bytes(size) if frame is None else frame
+            directory += struct.pack("<ii", group, phase)
+            directory += piece(frame is not None, len(stored), size)
+            data += stored
+    size = 64 + len(data) + len(directory)
+    images = sum(len(images) for _, images in nodes)
+    head = b"holdconv" + struct.pack(
+        "<IIIIqqIIQQ", 1, 1, 64, 0, size, 64 + len(data), len(nodes), images, 0, 0)
+    return b"\x01" + head + data + directory
+
+
+def write_conversations():
+    folder = HERE / "conversation"
+    folder.mkdir(parents=True, exist_ok=True)
+    # zstd: magic, one segment of 4096 bytes, one last block of 4096 zeros
+    frame = bytes.fromhex("28b52ffd60000f03800000")
+    seeds = {
+        "seed_empty": conversation([]),
+        "seed_plain": conversation([(64, [(0, 0, 4096, None)]), (3, [])], b"body"),
+        "seed_packed": conversation([(5, [(0, 0, 4096, frame), (1, 2, 4096, None)])]),
+    }
+    for name, data in seeds.items():
+        (folder / name).write_bytes(data)
+
+
+def safetensors(tensors, metadata):
+    """tensors: name -> (type, shape, bytes)."""
+    header, data = {}, b""
+    for name, (kind, shape, content) in tensors.items():
+        header[name] = {"dtype": kind, "shape": shape,
+                        "data_offsets": [len(data), len(data) + len(content)]}
+        data += content
+    text = json.dumps({"__metadata__": metadata} | header).encode()
+    return struct.pack("<Q", len(text)) + text + data
+
+
+def write_caches():
+    """Caches of mlx-lm: numbers as tensors, and as texts."""
+    folder = HERE / "mlx_cache"
+    folder.mkdir(parents=True, exist_ok=True)
+    vectors = lambda slots, dim: ("BF16", [1, 1, slots, dim], bytes(2 * slots * dim))
+    number = lambda value: ("I32", [], struct.pack("<i", value))
+    codes = ("U32", [1, 1, 1, 4], bytes(16))
+    scale = ("F16", [1, 1, 1, 1], bytes(2))
+    quantized = {f"0.{i}.{j}": part for i in range(2)
+                 for j, part in enumerate((codes, scale, scale))}
+    seeds = {
+        "seed_state": safetensors(
+            {"0.0": vectors(4, 2), "0.1": vectors(4, 2), "0.2": number(3)},
+            {"1.0": "KVCache", "2.0": "", "2.1.0": "0.2", "2.1.1": "scalar"}),
+        "seed_ring": safetensors(
+            {"0.0": vectors(4, 2), "0.1": vectors(4, 2), "0.2": number(9),
+             "0.3": number(0), "0.4": number(4), "0.5": number(1)},
+            {"1.0": "RotatingKVCache", "2.0": ""}),
+        "seed_before": safetensors(
+            {"0.0": vectors(3, 2), "0.1": vectors(3, 2)},
+            {"0.0": "", "1.model": "m", "2.0": "KVCache"}),
+        "seed_quantized": safetensors(
+            quantized,
+            {"0.0.0": "1", "0.0.1": "32", "0.0.2": "4", "2.0": "QuantizedKVCache"}),
+        "seed_arrays": safetensors(
+            {"0.0": ("F32", [1, 3, 8], bytes(96)), "0.1": ("F32", [1, 2, 2, 2], bytes(32))},
+            {"0.0": "", "2.0": "ArraysCache"}),
+    }
+    for name, data in seeds.items():
+        (folder / name).write_bytes(data)
+
+
 def body(parts):
     """parts: name -> (version, bytes)."""
     out = b"HoFbody\x01" + struct.pack("<I", len(parts))
@@ -143,6 +250,9 @@ def write_bodies():
 def main():
     write_segments()
     write_resume_points()
+    write_tensors()
+    write_conversations()
+    write_caches()
     write_bodies()
     folder = HERE / "gguf"
     folder.mkdir(parents=True, exist_ok=True)

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,6 +13,7 @@
 #include "holdfast/engine/generate.h"
 #include "interrupt.h"
 #include "json.h"
+#include "running_model.h"
 
 namespace holdfast::app {
 
@@ -137,16 +137,6 @@ void print_summary(
       static_cast<unsigned long long>(*arguments.seed));
 }
 
-void print_verbose(const LoadedModel& loaded, const State& state) {
-  std::fprintf(
-      stderr,
-      "kernels %s, %d threads, weights %.1f MB\n%s\n",
-      name(loaded.runtime.path),
-      loaded.runtime.executor->threads(),
-      static_cast<double>(loaded.model->weight_bytes().get()) / 1e6,
-      state.explain().c_str());
-}
-
 std::vector<std::vector<int32_t>> encode(
     const Tokenizer& tokenizer,
     const std::vector<std::string>& texts,
@@ -167,56 +157,35 @@ bool is_whole(const std::vector<Generation>& results) {
   });
 }
 
-/// A model with its state, and what it keeps of it.
+/// A model that runs, and the run that it goes on with, if any.
 struct Engine {
-  explicit Engine(LoadedModel model) : loaded(std::move(model)) {}
-
-  LoadedModel loaded;
-  std::unique_ptr<State> state;
-  std::optional<PrefixCache> cache;
-  std::unique_ptr<const CompiledModel> compiled;
-  std::unique_ptr<ResumableRun> resumable; // of the cache
-
-  Generator generator(const std::string& model_path) {
-    return {
-        compiled ? *compiled : *loaded.model,
-        loaded.source.tokenizer,
-        loaded.source.end_tokens,
-        *state,
-        loaded.runtime,
-        cache ? &*cache : nullptr,
-        std::filesystem::path(model_path).filename().string()};
-  }
+  std::unique_ptr<RunningModel> model;
+  std::unique_ptr<ResumableRun> resumable = nullptr; // of the model's cache
 };
 
-std::unique_ptr<Engine>
-make_engine(GenerateArguments& arguments, RunFacts& facts) {
-  auto engine = std::make_unique<Engine>(arguments.model.load(facts.load_ms));
-  if (arguments.folder.kept()) {
-    arguments.model.state.weights =
-        arguments.folder.digest(arguments.model.path);
-  }
-  engine->state = arguments.model.make_state(engine->loaded);
+Engine make_engine(GenerateArguments& arguments, RunFacts& facts) {
   // All prompts of a run begin at once: without a folder nothing is known.
-  if (arguments.folder.kept()) {
-    engine->cache.emplace(*engine->state, arguments.folder.cache_options());
-  }
-  engine->resumable =
-      arguments.resume.begin(engine->cache ? &*engine->cache : nullptr);
-  if (arguments.drawn_seed && engine->resumable && engine->resumable->seed()) {
-    arguments.set_seed(*engine->resumable->seed());
+  Engine engine{
+      .model = start_model(
+          arguments.model,
+          arguments.folder,
+          WithoutFolder::kNothing,
+          facts.load_ms)};
+  auto& cache = engine.model->cache;
+  engine.resumable = arguments.resume.begin(cache ? &*cache : nullptr);
+  if (arguments.drawn_seed && engine.resumable && engine.resumable->seed()) {
+    arguments.set_seed(*engine.resumable->seed());
   }
   if (arguments.verbose) {
-    print_verbose(engine->loaded, *engine->state);
+    print_running(*engine.model);
   }
-  engine->compiled = arguments.model.compile(engine->loaded);
   return engine;
 }
 
 /// Runs the prompts and gives out their texts.
 std::vector<Generation> give_texts(
     const GenerateArguments& arguments,
-    Engine& engine,
+    const Engine& engine,
     const std::vector<std::string>& texts,
     const InterruptFlag& interrupt,
     RunFacts& facts) {
@@ -237,14 +206,14 @@ std::vector<Generation> give_texts(
   }
   const auto results = users([&] {
     auto prompts =
-        encode(engine.loaded.source.tokenizer, texts, arguments.special);
+        encode(engine.model->loaded.source.tokenizer, texts, arguments.special);
     return blaming(arguments.model.path, [&] {
-      return engine.generator(arguments.model.path)
-          .run(std::move(prompts), arguments.generate, hooks);
+      return engine.model->generator().run(
+          std::move(prompts), arguments.generate, hooks);
     });
   });
   line.clear();
-  facts.state_bytes = engine.state->peak_bytes().get();
+  facts.state_bytes = engine.model->state->peak_bytes().get();
   if (arguments.json) {
     for (size_t i = 0; i < results.size(); ++i) {
       write_out(json_line(
@@ -261,24 +230,24 @@ int run_generate(GenerateArguments& arguments) {
   const std::vector<std::string> texts = arguments.prompts.read();
   const InterruptFlag interrupt;
   RunFacts facts;
-  const auto engine = make_engine(arguments, facts);
-  const auto results = give_texts(arguments, *engine, texts, interrupt, facts);
-  if (engine->resumable) {
+  const Engine engine = make_engine(arguments, facts);
+  const auto results = give_texts(arguments, engine, texts, interrupt, facts);
+  if (engine.resumable) {
     const bool whole = is_whole(results);
-    arguments.resume.end(*engine->resumable, whole, kFlushSeconds);
+    arguments.resume.end(*engine.resumable, whole, kFlushSeconds);
   }
   if (facts.failure) {
     blaming(arguments.model.path, [&] { throw *facts.failure; });
   }
   print_summary(results, facts, arguments);
-  if (arguments.verbose && engine->compiled) {
+  if (arguments.verbose && engine.model->compiled) {
     std::fprintf(
         stderr,
         "%lld graphs of steps recorded\n",
-        static_cast<long long>(engine->compiled->traces()));
+        static_cast<long long>(engine.model->compiled->traces()));
   }
-  if (engine->cache) {
-    flush_state(*engine->cache, kFlushSeconds);
+  if (engine.model->cache) {
+    flush_state(*engine.model->cache, kFlushSeconds);
   }
   return interrupt.exit_code();
 }

@@ -10,6 +10,7 @@
 #include "commands.h"
 #include "console.h"
 #include "errors.h"
+#include "holdfast/env/mapping_guard.h"
 
 namespace holdfast::app {
 
@@ -18,6 +19,7 @@ namespace {
 constexpr const char* kExamples = R"(
 Examples:
   holdfast generate -m model.gguf -p "The capital of France is" -n 32
+  holdfast chat -m model.gguf
   holdfast tokenize -m model.gguf -p "Hello"
   holdfast inspect model.gguf
   holdfast eval -m model.gguf -f text.txt --context 512
@@ -97,7 +99,9 @@ int run_command(int argc, char** argv) {
   app.require_subcommand(1);
   Action action;
   add_generate(app, action);
+  add_chat(app, action);
   add_tokenize(app, action);
+  add_template(app, action);
   add_inspect(app, action);
   add_eval(app, action);
   add_state(app, action);
@@ -107,6 +111,9 @@ int run_command(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return answer(app, error);
   }
+  // Stored state that somebody cuts short under a mapping fails a step, not the
+  // process.
+  const MappingGuard guard;
   return action();
 }
 

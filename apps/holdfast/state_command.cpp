@@ -17,6 +17,8 @@ constexpr void (*kVerbs[])(CLI::App&, Action&) = {
     add_state_pin,
     add_state_unpin,
     add_state_forget,
+    add_state_export,
+    add_state_import,
     add_state_prune,
     add_state_verify,
     add_state_flush,

@@ -10,9 +10,12 @@
 #include "console.h"
 #include "errors.h"
 #include "holdfast/env/posix_file_system.h"
+#include "holdfast/prefix/scope.h"
+#include "holdfast/state/foreign_bits.h"
 #include "model_digest.h"
 #include "options.h"
 #include "state_place.h"
+#include "state_target.h"
 
 namespace holdfast::app {
 
@@ -67,6 +70,35 @@ void StateFolder::add_to(CLI::App& command) {
       max_cache_bytes_,
       "Most bytes of state kept in memory for later prompts (default: half of "
       "what is available)");
+}
+
+void StateFolder::add_foreign_to(CLI::App& command) {
+  not_empty(command
+                .add_option(
+                    "--foreign-bits",
+                    foreign_,
+                    "Go on from this imported record, whose state another "
+                    "engine or kernel path computed")
+                ->type_name("NAME"));
+}
+
+std::string StateFolder::foreign() const {
+  if (foreign_.empty()) {
+    return "";
+  }
+  if (!kept()) {
+    throw UserError("--foreign-bits: expected a folder of state, got none");
+  }
+  const RecordName name = find_record(*tier_, foreign_);
+  const Scope scope =
+      Scope::parse(tier_->record_text(name).value().scope).value();
+  const auto foreign = foreign_bits(scope.signature());
+  if (!foreign) {
+    throw UserError(
+        "--foreign-bits: expected a record of foreign bits, got " +
+        shown(name) + ", whose bits are our own");
+  }
+  return foreign->text();
 }
 
 bool StateFolder::kept() const {
@@ -141,7 +173,7 @@ void StateFolder::open() const {
 PrefixCacheOptions StateFolder::cache_options() const {
   PrefixCacheOptions options;
   options.ram = Bytes(max_cache_bytes_.value_or(available_memory() / 2));
-  options.disk = tier_;
+  options.disk = kept() ? tier_ : nullptr;
   return options;
 }
 

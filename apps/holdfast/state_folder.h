@@ -29,7 +29,13 @@ class StateFolder {
   bool kept() const;
   /// SHA-256 of the file, hex; remembered in the folder. Shows progress.
   std::string digest(const std::string& model_path) const;
-  /// What a cache over the folder is to be made with. Only where kept().
+  /// --foreign-bits: of whose bits a run goes on.
+  void add_foreign_to(CLI::App& command);
+  /// ForeignBits::text() of the record that it names; "" where it is not given.
+  /// Only where kept(), unless it is not given. Throws UserError.
+  std::string foreign() const;
+  /// What a cache over the folder is to be made with, or over memory alone
+  /// where none is kept.
   PrefixCacheOptions cache_options() const;
 
  private:
@@ -38,6 +44,7 @@ class StateFolder {
   void make_folders() const;
 
   std::string path_; // empty: the user's own
+  std::string foreign_; // a record's name; empty: none
   std::optional<int64_t> max_disk_bytes_;
   std::optional<int64_t> max_cache_bytes_;
   std::optional<int64_t> daily_bytes_;

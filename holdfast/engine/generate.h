@@ -37,6 +37,8 @@ struct Generator {
   PrefixCache* cache = nullptr;
   /// The name of the model's file, kept with the texts.
   std::string model_name = {};
+  /// Where false, texts are no records of the cache: their state alone is kept.
+  bool keeps_texts = true;
 
   /// One result a prompt (of token ids), in order. Throws kInvalidArgument on
   /// options out of range, a prompt that is empty or longer than the context,

@@ -76,6 +76,10 @@ void GenerateRow::finish() {
 }
 
 void GenerateRow::keep() {
+  if (!generator_.keeps_texts) {
+    cache_->put(id(), {committed_});
+    return;
+  }
   try {
     cache_->put(
         id(),

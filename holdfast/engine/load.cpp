@@ -8,7 +8,9 @@
 
 #include "holdfast/base/check.h"
 #include "holdfast/engine/kv_config.h"
+#include "holdfast/formats/chat_template.h"
 #include "holdfast/formats/gguf_cursor.h"
+#include "holdfast/state/foreign_bits.h"
 
 namespace holdfast {
 
@@ -154,7 +156,12 @@ ModelFile open_model_file(const std::string& path) {
     auto file = std::make_unique<const GgufFile>(GgufFile::open(path).value());
     Tokenizer tokenizer = build_tokenizer(*file);
     std::vector<int32_t> ends = end_tokens(*file, tokenizer);
-    return ModelFile{std::move(file), std::move(tokenizer), std::move(ends)};
+    std::string chat(file->text(kTemplateKey).value_or(""));
+    return ModelFile{
+        std::move(file),
+        std::move(tokenizer),
+        std::move(ends),
+        std::move(chat)};
   });
 }
 
@@ -187,6 +194,9 @@ make_state(const LoadedModel& loaded, const StateChoice& choice) {
       {"config", config_text(loaded.model->config())}};
   if (!choice.weights.empty()) { // weights, tokenizer and all
     identity.insert(identity.begin(), {"model file", choice.weights});
+  }
+  if (!choice.foreign.empty()) {
+    identity.push_back({std::string(kForeignField), choice.foreign});
   }
   const auto described = kv_layers(layers);
   return std::make_unique<State>(StateOptions{

@@ -27,6 +27,7 @@ struct ModelFile {
   std::unique_ptr<const GgufFile> file;
   Tokenizer tokenizer;
   std::vector<int32_t> end_tokens; // ids that end a text
+  std::string chat_template = {}; // Jinja; empty: none
 };
 ModelFile open_model_file(const std::string& path);
 
@@ -45,6 +46,8 @@ struct StateChoice {
   /// SHA-256 of the model's file, where its state is to be found again by
   /// other processes.
   std::string weights = {};
+  /// ForeignBits::text() of the state to go on from; "": our own.
+  std::string foreign = {};
   std::string kv = "bf16"; // as parse_kv_choice reads it
   std::string kv_config = {}; // path of a file for read_kv_config; empty: none
   Bytes max_bytes{0}; // 0: no limit

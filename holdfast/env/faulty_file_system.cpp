@@ -60,7 +60,8 @@ const char* name(FileCall call) {
       "list",
       "facts",
       "free space",
-      "lock"};
+      "lock",
+      "will need"};
   return kNames[static_cast<int>(call)];
 }
 
@@ -362,6 +363,15 @@ FaultyFileSystem::lock(const std::string& path, Wait wait) {
   return pass(*script_, {FileCall::kLock, path, ""}, [&] {
     return below_->lock(path, wait);
   });
+}
+
+Status FaultyFileSystem::will_need(std::span<const std::byte> mapped) {
+  static const std::string kMapping = "a mapping";
+  const auto size = static_cast<int64_t>(mapped.size());
+  return pass(
+      *script_, {FileCall::kWillNeed, kMapping, std::to_string(size)}, [&] {
+        return below_->will_need(mapped);
+      });
 }
 
 } // namespace holdfast

@@ -38,8 +38,9 @@ enum class FileCall {
   kFacts,
   kFreeSpace,
   kLock,
+  kWillNeed,
 };
-inline constexpr int kFileCalls = 17;
+inline constexpr int kFileCalls = 18;
 const char* name(FileCall call);
 
 /// Which calls fail, and how.
@@ -85,6 +86,7 @@ class FaultyFileSystem : public FileSystem {
   Result<Bytes> free_space(const std::string& path) override;
   Result<std::unique_ptr<FileLock>>
   lock(const std::string& path, Wait wait) override;
+  Status will_need(std::span<const std::byte> mapped) override;
 
  private:
   class Script;

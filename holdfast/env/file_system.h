@@ -44,7 +44,7 @@ struct FileFacts {
 
 /// Bytes of a file, mapped read-only from a page on. They stay as they are when
 /// the file is renamed, removed or replaced; they fault where it was cut short
-/// and read zero where it was punched.
+/// (mapping_guard.h) and read zero where it was punched.
 using MappedBytes = std::shared_ptr<const std::byte>;
 
 class File {
@@ -108,6 +108,10 @@ class FileSystem {
   /// kOutOfBudget where another has it.
   virtual Result<std::unique_ptr<FileLock>>
   lock(const std::string& path, Wait wait) = 0;
+  /// Asks for bytes that File::map gave, or a part of them, to be read from the
+  /// device: in pieces, many under way at a time; does not wait for them. A
+  /// hint: where it fails they are read when they are touched.
+  virtual Status will_need(std::span<const std::byte> mapped) = 0;
 };
 
 } // namespace holdfast

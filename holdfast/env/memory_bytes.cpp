@@ -3,6 +3,7 @@
 #include "holdfast/env/memory_bytes.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 namespace holdfast {
@@ -161,12 +162,25 @@ std::pair<int64_t, int64_t> MemoryBytes::last_sectors() const {
 PageVector MemoryBytes::after_loss(const Survives& survives) const {
   PageVector file = stored_; // zeros behind `size`
   auto size = static_cast<int64_t>(stored_.size());
+  // What was cut by a truncation that is lost still has its old blocks.
+  auto old_blocks = std::numeric_limits<int64_t>::max();
   for (int64_t number = 0; number < changes(); ++number) {
     const Change& change = changes_[static_cast<size_t>(number)];
+    int64_t end = change.end(static_cast<int64_t>(file.size()));
     if (survives(number, -1)) {
       size = change.size_after(size);
     }
-    const int64_t end = change.end(static_cast<int64_t>(file.size()));
+    if (change.kind == Change::Kind::kTruncate) {
+      // Whole blocks go with the size; the rest of one is zeroed in place.
+      const int64_t blocks = pages_up(change.offset) * kMemoryPageBytes;
+      if (survives(number, -1)) {
+        change.put(blocks, end, file);
+      } else {
+        old_blocks = std::min(old_blocks, blocks);
+      }
+      end = std::min(end, blocks);
+    }
+    end = std::min(end, old_blocks);
     for (int64_t begin = change.offset; begin < end;) {
       const int64_t sector = begin / kSectorBytes;
       const int64_t next = std::min(end, (sector + 1) * kSectorBytes);

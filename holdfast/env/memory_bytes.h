@@ -7,6 +7,9 @@
 // After power loss each 512-byte sector, and the size, is as it was after some
 // number of the changes since the last sync, each its own number: a device
 // writes sectors whole, in any order, and may have written one several times.
+// Whole pages that a truncation cuts off are gone if its size is there, and as
+// they were if it is not: a file system gives up blocks with the size, and does
+// not write to them.
 
 #pragma once
 

@@ -149,6 +149,9 @@ Status MemoryFile::punch(Bytes offset, Bytes length) {
   if (!status.ok()) {
     return status;
   }
+  if (!device_->can_punch) {
+    return Status(ErrorCode::kUnsupported, path_ + ": cannot punch");
+  }
   MemoryBytes& bytes = use_->node().bytes;
   const int64_t before = bytes.allocated();
   bytes.punch(offset.get(), length.get());

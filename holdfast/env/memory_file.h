@@ -24,6 +24,7 @@ struct MemoryDevice {
   MemoryTree tree;
   int64_t room = 0;
   bool read_only = false;
+  bool can_punch = true;
   FileCounts counts;
   std::set<const MemoryNode*> locked;
   std::condition_variable unlocked;

@@ -48,6 +48,12 @@ class MemoryFileSystemOnDevice : public MemoryFileSystem {
   Result<Bytes> free_space(const std::string& path) override;
   Result<std::unique_ptr<FileLock>>
   lock(const std::string& path, Wait wait) override;
+  Status will_need(std::span<const std::byte> mapped) override {
+    const std::lock_guard hold(device_->mutex);
+    ++device_->counts.needs;
+    device_->counts.bytes_needed += Bytes(static_cast<int64_t>(mapped.size()));
+    return {};
+  }
   std::shared_ptr<MemoryFileSystem> power_loss(PowerLoss loss) const override;
   void set_room(Bytes room) override {
     const std::lock_guard hold(device_->mutex);
@@ -56,6 +62,10 @@ class MemoryFileSystemOnDevice : public MemoryFileSystem {
   void set_read_only(bool read_only) override {
     const std::lock_guard hold(device_->mutex);
     device_->read_only = read_only;
+  }
+  void set_can_punch(bool can_punch) override {
+    const std::lock_guard hold(device_->mutex);
+    device_->can_punch = can_punch;
   }
   FileCounts counts() const override {
     const std::lock_guard hold(device_->mutex);

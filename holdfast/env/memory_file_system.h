@@ -36,7 +36,9 @@ struct FileCounts {
   int64_t renames = 0;
   int64_t removes = 0;
   int64_t folder_syncs = 0;
+  int64_t needs = 0; // will_need
   Bytes bytes_read;
+  Bytes bytes_needed;
   Bytes bytes_written;
 };
 
@@ -54,6 +56,8 @@ class MemoryFileSystem : public FileSystem {
   virtual void set_room(Bytes room) = 0;
   /// While true, whatever would change something is kIo.
   virtual void set_read_only(bool read_only) = 0;
+  /// While false, punching is kUnsupported, as on some file systems.
+  virtual void set_can_punch(bool can_punch) = 0;
   virtual FileCounts counts() const = 0;
 };
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <limits>
+#include <optional>
 #include <system_error>
 #include <utility>
 
@@ -12,11 +13,17 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "holdfast/env/mapping_guard.h"
+
 namespace holdfast {
 
 namespace {
 
 constexpr int64_t kMapAlignment = 4096;
+
+// Of a large file the device begins with the first bytes while later ones are
+// still on their way here; else all of it would wait for the sync.
+constexpr int64_t kBeginEarly = int64_t{8} << 20;
 
 int64_t nanoseconds(const struct timespec& time) {
   return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
@@ -154,7 +161,8 @@ Status PosixFile::write(Bytes offset, std::span<const std::byte> from) {
   if (!is_range(offset, static_cast<int64_t>(from.size()))) {
     return no_range(path_, offset, static_cast<int64_t>(from.size()));
   }
-  const int64_t end = offset.get() + static_cast<int64_t>(from.size());
+  const auto size = static_cast<int64_t>(from.size());
+  const int64_t end = offset.get() + size;
   while (!from.empty()) {
     const ssize_t put = uninterrupted([&] {
       return ::pwrite(
@@ -167,6 +175,11 @@ Status PosixFile::write(Bytes offset, std::span<const std::byte> from) {
       return posix_status(put == 0 ? EIO : errno, "write", path_);
     }
     from = from.subspan(static_cast<size_t>(put));
+  }
+  if (waiting_.fetch_add(size) + size >= kBeginEarly) {
+    waiting_.store(0);
+    // A hint: what the device fails to write, the sync says.
+    ::sync_file_range(file_.get(), 0, 0, SYNC_FILE_RANGE_WRITE);
   }
   return {};
 }
@@ -240,11 +253,19 @@ Result<MappedBytes> PosixFile::map(Bytes offset, Bytes length) const {
   if (data == MAP_FAILED) {
     return posix_status(errno, "map", path_);
   }
-  ::madvise(data, size, MADV_WILLNEED); // a hint: it may be refused
-  const std::shared_ptr<const std::byte> whole(
-      static_cast<const std::byte*>(data),
-      [data, size](const std::byte*) { ::munmap(data, size); });
-  return MappedBytes(whole, whole.get() + lead);
+  struct Mapping {
+    Mapping(void* at, size_t bytes)
+        : data(at), size(bytes), watched(std::in_place, at, bytes) {}
+    ~Mapping() {
+      watched.reset();
+      ::munmap(data, size);
+    }
+    void* const data;
+    const size_t size;
+    std::optional<WatchedMapping> watched;
+  };
+  const auto mapping = std::make_shared<Mapping>(data, size);
+  return MappedBytes(mapping, static_cast<const std::byte*>(data) + lead);
 }
 
 } // namespace holdfast

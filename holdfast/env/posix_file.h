@@ -67,6 +67,7 @@ class PosixFile : public File {
   Descriptor file_;
   std::string path_;
   std::atomic<bool> sync_failed_{false};
+  std::atomic<int64_t> waiting_{0}; // bytes that the device was not told of
 };
 
 } // namespace holdfast

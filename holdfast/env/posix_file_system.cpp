@@ -11,6 +11,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/mman.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -125,6 +126,7 @@ class PosixFileSystem : public FileSystem {
   Result<Bytes> free_space(const std::string& path) override;
   Result<std::unique_ptr<FileLock>>
   lock(const std::string& path, Wait wait) override;
+  Status will_need(std::span<const std::byte> mapped) override;
 };
 
 Result<std::unique_ptr<File>>
@@ -301,6 +303,22 @@ PosixFileSystem::lock(const std::string& path, Wait wait) {
           std::make_unique<PosixLock>(std::move(file).value()));
     }
   }
+}
+
+Status PosixFileSystem::will_need(std::span<const std::byte> mapped) {
+  // Linux reads no more of one request than the device's read-ahead, so a large
+  // one would end early: a mebibyte each, submitted one after the other.
+  constexpr size_t kPiece = size_t{1} << 20;
+  const auto page = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE));
+  const auto begin = reinterpret_cast<uintptr_t>(mapped.data()) / page * page;
+  const auto end = reinterpret_cast<uintptr_t>(mapped.data()) + mapped.size();
+  for (uintptr_t at = begin; at < end; at += kPiece) {
+    const size_t size = std::min(kPiece, static_cast<size_t>(end - at));
+    if (::madvise(reinterpret_cast<void*>(at), size, MADV_WILLNEED) < 0) {
+      return posix_status(errno, "ask for", "mapped bytes");
+    }
+  }
+  return {};
 }
 
 } // namespace

@@ -74,8 +74,10 @@ Tokenizer::encode(std::string_view text, EncodeOptions options) const {
   const SpmMatcher& matcher = options.parse_special ? special_ : user_defined_;
   SpmMerger merger(rules_);
   std::string marked;
-  const std::string_view prefix =
-      add_space_prefix_ ? kSpaceMark : std::string_view();
+  std::string_view prefix = add_space_prefix_ ? kSpaceMark : std::string_view();
+  if (!ends_plain_text(options.after)) {
+    prefix = {}; // the text goes on
+  }
   const auto encode_plain = [&](std::string_view plain) {
     if (plain.empty()) {
       return;
@@ -83,6 +85,9 @@ Tokenizer::encode(std::string_view text, EncodeOptions options) const {
     marked.assign(prefix);
     append_with_space_marks(plain, marked);
     merger.encode(marked, ids);
+  };
+  const auto begin_plain = [&] {
+    prefix = add_space_prefix_ ? kSpaceMark : std::string_view();
   };
   size_t begin = 0;
   for (size_t place = 0; place < text.size();) {
@@ -95,6 +100,7 @@ Tokenizer::encode(std::string_view text, EncodeOptions options) const {
     }
     encode_plain(text.substr(begin, place - begin));
     ids.push_back(match->id);
+    begin_plain();
     place += match->text.size();
     begin = place;
   }

@@ -24,6 +24,7 @@ namespace holdfast {
 struct EncodeOptions {
   bool add_special = true; // bos and eos, where the vocabulary asks for them
   bool parse_special = false; // control pieces in the text become their ids
+  TokenId after = kNoToken; // the id that came before the text; none: start
 };
 
 struct DecodeOptions {

@@ -112,7 +112,10 @@ Result<Stored> PathStore::attempt(const PathContent& content) {
   } else if (batch.nodes.empty()) {
     return Stored(); // the disk has all of it
   }
-  return disk_.store(batch);
+  Removed evicted;
+  Result<Stored> stored = disk_.store(batch, &evicted);
+  tree_.removed(evicted.nodes); // by a store that failed
+  return stored;
 }
 
 // What a put wants stays wanted until it is stored.

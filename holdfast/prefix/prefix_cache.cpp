@@ -13,6 +13,11 @@ namespace holdfast {
 
 namespace {
 
+Bytes image_bytes(const LayerGroups& groups, ImageSlot slot) {
+  const auto& phases = groups.group(slot.group).phases;
+  return phases[static_cast<size_t>(slot.phase)].layout.bytes();
+}
+
 /// What of the path is whole blocks, and cuts no span.
 Path whole_blocks(const Path& path) {
   if (!path.marks.empty()) {
@@ -70,16 +75,33 @@ void PrefixCache::load() {
 
 std::optional<std::vector<std::vector<BlockRef>>>
 PrefixCache::held(const Usable& usable) {
+  std::vector<Extent> stored;
+  for (const auto& group : usable.images) {
+    for (const UsableImage& image : group) {
+      if (!image.ram) {
+        stored.push_back(*image.disk);
+      }
+    }
+  }
+  // Kept until each is mapped.
+  const auto coming =
+      stored.empty() ? nullptr : options_.disk->will_need(stored);
   std::vector<std::vector<BlockRef>> result;
   for (const auto& group : usable.images) {
     auto& blocks = result.emplace_back();
     for (const UsableImage& image : group) {
-      if (image.ram) {
+      if (image.ram && image.ram.intact()) {
         blocks.push_back(image.ram);
         continue;
       }
+      if (image.ram) {
+        tree_.unreadable(image);
+        return std::nullopt;
+      }
       Result<MappedImage> mapped = options_.disk->map(*image.disk);
-      if (!mapped.ok()) {
+      // A folder is what it is: nobody reads behind an image's end.
+      if (!mapped.ok() ||
+          mapped.value().size() != image_bytes(state_.groups(), image.slot)) {
         tree_.unreadable(image);
         return std::nullopt;
       }
@@ -95,7 +117,7 @@ Begun PrefixCache::begin(const Path& prompt) {
   if (options_.disk) {
     if (const auto changed = options_.disk->changed_by_others();
         changed.ok() && changed.value()) {
-      load();
+      load_tree_changes(tree_, *options_.disk).check();
     }
   }
   // Each round without a row has taken an image out of the index.
@@ -190,6 +212,29 @@ std::shared_ptr<const RecordContent> PrefixCache::checkpoint(
 Result<RecordBody> PrefixCache::checkpoint_body(const std::string& key) {
   expect(disk_ != nullptr, "[PrefixCache] expected a disk, got none");
   return disk_->generations->body(key);
+}
+
+bool PrefixCache::keep(const Path& text, const InsertOptions& options) {
+  const std::span<const GivenImage> nothing_new;
+  return tree_.insert(scope_, text, nothing_new, options).leaf != NodeHandle();
+}
+
+std::optional<NodeHandle> PrefixCache::pin(const Path& text) {
+  const std::span<const GivenImage> nothing_new;
+  const NodeHandle leaf = tree_.insert(scope_, text, nothing_new).leaf;
+  return tree_.pin(leaf) ? std::optional(leaf) : std::nullopt;
+}
+
+bool PrefixCache::unpin(NodeHandle pinned) {
+  return tree_.unpin(pinned);
+}
+
+void PrefixCache::removed(const Removed& removed) {
+  tree_.removed(removed.nodes);
+}
+
+void PrefixCache::check() const {
+  tree_.check();
 }
 
 TreeStats PrefixCache::stats() const {

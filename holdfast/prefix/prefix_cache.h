@@ -23,6 +23,7 @@
 #include "holdfast/prefix/wanted_paths.h"
 #include "holdfast/state/state.h"
 #include "holdfast/tier/continuations.h"
+#include "holdfast/tier/conversation_export.h"
 #include "holdfast/tier/disk_tier.h"
 #include "holdfast/tier/durability.h"
 
@@ -106,10 +107,30 @@ class PrefixCache {
   /// The body on disk; kNotFound where the key has none. There is a disk.
   Result<RecordBody> checkpoint_body(const std::string& key);
 
+  // How long a text that is known stays in RAM (docs/prefix.md).
+
+  /// Priority and time to live of its chat from now on; a use of it. False
+  /// where it is not known to its end.
+  bool keep(const Path& text, const InsertOptions& options);
+  /// What RAM has of the text stays there until it is unpinned; pins count.
+  /// Nothing where it is not known to its end.
+  std::optional<NodeHandle> pin(const Path& text);
+  /// False where the text went, as it may where the disk has it too. Throws
+  /// kInvalidArgument for one that is not pinned.
+  bool unpin(NodeHandle pinned);
+
   /// Writes what the disk lacks; see FlushReport. Without a disk: durable is
   /// false where anything was put.
   FlushReport flush(const FlushOptions& options = {});
+  /// What another user of the disk's tier took out of it, such as an object
+  /// cache. Any thread.
+  void removed(const Removed& removed);
+  /// What is known of a text, in a file: see export_prefix().
+  Result<ExportedConversation>
+  export_prefix(const Path& text, ConversationWriterOptions to);
   TreeStats stats() const;
+  /// Throws kInternal where a sum or a link of the index is wrong. For tests.
+  void check() const;
   DurabilityStats pending() const;
   /// Bytes that this process wrote into segments.
   Bytes written() const;

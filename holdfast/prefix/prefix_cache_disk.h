@@ -5,6 +5,7 @@
 
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -29,7 +30,12 @@ struct PrefixCache::Disk {
       std::unique_ptr<GenerationStore> checkpoints)
       : store(std::move(paths)),
         generations(std::move(checkpoints)),
-        queue({.clock = options.clock, .checkpoint_bytes = kCheckpointBytes}),
+        // One record may be all that RAM has; its images are there already.
+        queue(
+            {.clock = options.clock,
+             .spill_bytes =
+                 std::max(options.ram, SpillQueueOptions().spill_bytes),
+             .checkpoint_bytes = kCheckpointBytes}),
         durability(queue, *store, *store, {.clock = options.clock}),
         continuations(queue, *generations, options.clock) {}
 

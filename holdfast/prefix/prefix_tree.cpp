@@ -169,7 +169,7 @@ Inserted PrefixTree::insert(
     const InsertOptions& options) {
   require_path(path, "[prefix.insert]");
   expect(
-      std::abs(options.priority) <= kMostPriority,
+      std::abs(options.priority.value_or(0)) <= kMostPriority,
       "[prefix.insert] expected a priority from -8 to 8, got another");
   const PathBlocks blocks(path);
   std::vector<GivenImage> ordered(images.begin(), images.end());
@@ -281,8 +281,18 @@ void PrefixTree::unreadable(const UsableImage& image) {
   const Locked locked(*core_);
   Node* node = core_->resolve(image.node);
   Image* of = node ? node->find(image.slot) : nullptr;
-  if (of && of->on_disk() && of->disk == image.disk) {
+  if (!of) {
+    return;
+  }
+  const bool in_ram = image.ram && of->ram && of->ram->block == image.ram;
+  const bool on_disk = of->on_disk() && (in_ram || of->disk == image.disk);
+  if (in_ram) { // mapped: what it was mapped from is no better
+    core_->detach(*node, *of);
+  }
+  if (on_disk) {
     core_->set_unreadable(*node, *of);
+  }
+  if (in_ram || on_disk) {
     core_->prune(node, EvictedBy::kDisk);
   }
 }

@@ -61,9 +61,11 @@ struct GivenImage {
   BlockRef image; // sealed; holds all positions that the path has there
 };
 
+/// Of a path's chat. None: as it was, and as below for a new one.
 struct InsertOptions {
-  int32_t priority = 0; // one more counts as half the bytes; -8 to 8
-  /// Since its last use; then it leaves RAM. None: for ever.
+  /// One more counts as half the bytes; -8 to 8, at first 0.
+  std::optional<int32_t> priority = {};
+  /// Since its last use; then it leaves RAM. At first Duration::max(): never.
   std::optional<Clock::Duration> time_to_live = {};
 };
 
@@ -194,7 +196,8 @@ class PrefixTree {
   std::vector<NodeId> stored_nodes() const;
   /// Nodes that the disk has no more.
   void removed(std::span<const NodeId> nodes);
-  /// The disk gave the image back wrongly or not at all.
+  /// The disk gave the image back wrongly or not at all; or it is in RAM, and
+  /// not intact (BlockRef).
   void unreadable(const UsableImage& image);
 
   // Retention.

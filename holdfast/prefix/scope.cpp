@@ -108,6 +108,13 @@ Result<Scope> Scope::parse(std::string_view text) {
   return scope;
 }
 
+Scope Scope::with(Signature signature) const {
+  Scope other = *this;
+  other.signature_ = std::move(signature);
+  other.write_text();
+  return other;
+}
+
 std::optional<std::string> Scope::difference(const Scope& got) const {
   if (tenant_ != got.tenant_) {
     return "tenant: expected this one, got another";

@@ -44,6 +44,8 @@ class Scope {
   const Signature& signature() const {
     return signature_;
   }
+  /// The same adapter and tenant under another signature.
+  Scope with(Signature signature) const;
   /// True where neither can learn of the other from what a lookup says.
   bool of_other_tenant(const Scope& other) const {
     return tenant_ != other.tenant_;

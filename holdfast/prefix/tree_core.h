@@ -26,6 +26,7 @@ struct ScopeEntry {
   Node* root = nullptr;
   std::vector<GroupRule> rules = {}; // [group]; none before it is opened
   std::optional<Needs> needs = {};
+  Position least = {}; // of ForeignBits: no shorter prefix is usable
 };
 
 /// The nodes that agree with leading blocks of a prompt, and the child of the

@@ -100,8 +100,9 @@ Node* TreeCore::put_block(
       add_fresh(*node, image, result);
     }
   }
+  const Node* const own = node;
   for (const GivenImage& image : given) { // what longer nodes have
-    if (!node || !node->has(image.slot)) {
+    if (!own || !own->has(image.slot)) {
       Node* longer = parent.children.longest(text, image.slot).node;
       node = node ? node : longer;
       add_fresh(*longer, *longer->find(image.slot), result);
@@ -190,8 +191,8 @@ Inserted TreeCore::insert(const NewPath& path) {
 
 void TreeCore::use_chat(Node& node, const InsertOptions& given) {
   if (Chat* chat = node.chat) {
-    chat->priority = given.priority;
-    chat->time_to_live = given.time_to_live.value_or(Clock::Duration::max());
+    chat->priority = given.priority.value_or(chat->priority);
+    chat->time_to_live = given.time_to_live.value_or(chat->time_to_live);
   }
   touch(node);
 }

@@ -57,4 +57,9 @@ Status load_tree(PrefixTree& tree, DiskTier& disk) {
   return status;
 }
 
+Status load_tree_changes(PrefixTree& tree, DiskTier& disk) {
+  Loader loader(tree);
+  return disk.load_changes(loader);
+}
+
 } // namespace holdfast

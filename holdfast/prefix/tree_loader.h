@@ -13,5 +13,8 @@ namespace holdfast {
 /// Puts all that the tier has into the tree, and takes out what it has no more:
 /// other processes store and evict as well.
 Status load_tree(PrefixTree& tree, DiskTier& disk);
+/// Puts what came since the last load into the tree; what went is found out
+/// when it is mapped.
+Status load_tree_changes(PrefixTree& tree, DiskTier& disk);
 
 } // namespace holdfast

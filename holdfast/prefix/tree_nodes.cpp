@@ -7,6 +7,7 @@
 
 #include "holdfast/base/check.h"
 #include "holdfast/prefix/tree_core.h"
+#include "holdfast/state/foreign_bits.h"
 
 namespace holdfast {
 
@@ -47,6 +48,9 @@ ScopeHandle TreeCore::add_scope(const Scope& scope) {
     return ScopeHandle(known - scopes.begin() + 1);
   }
   ScopeEntry& entry = scopes.emplace_back(ScopeEntry{.scope = scope});
+  if (const auto foreign = foreign_bits(scope.signature())) {
+    entry.least = foreign->least;
+  }
   Node& root = nodes_.emplace_back();
   root.index = static_cast<uint32_t>(nodes_.size() - 1);
   root.generation = 1;

@@ -134,6 +134,10 @@ void UsableSearch::run(Usable& result) {
   const int64_t groups = std::ssize(slots_);
   std::vector<HeldBlocks> held;
   while (length > Position(0) && groups > 0) {
+    if (length < scope_.least) {
+      result.why.gap = Why::Gap::kForeign;
+      return;
+    }
     if (const auto* cut = span_cut_at(blocks_.spans(), length)) {
       if (result.why.gap <= Why::Gap::kLastToken) {
         result.why.gap = Why::Gap::kSpan;
@@ -222,6 +226,7 @@ void UsableSearch::assemble(
   const int64_t last = last_block_of(result.length);
   std::vector<bool> from_disk(static_cast<size_t>(last + 1));
   result.facts.committed = result.length;
+  result.facts.least = scope_.least;
   for (size_t group = 0; group < slots_.size(); ++group) {
     Slot& slot = *chosen_[group];
     result.facts.phases.push_back(slot.slot.phase);

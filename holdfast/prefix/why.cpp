@@ -57,6 +57,8 @@ std::string gap_text(const Why& why) {
       return "the last token is always computed";
     case Why::Gap::kSpan:
       return "a bidirectional span is reused whole or not at all";
+    case Why::Gap::kForeign:
+      return "another engine's state is reused whole or not at all";
     case Why::Gap::kPrecision:
       return "a cold run would store " + where + " in another precision";
     case Why::Gap::kMissing:

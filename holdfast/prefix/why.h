@@ -29,6 +29,7 @@ struct Why {
     kNone,
     kLastToken, // one token is always computed
     kSpan, // it would end within a bidirectional span
+    kForeign, // others computed it, and no shorter part is whole
     kPrecision, // a cold run would store it in another phase
     kMissing, // an image was never kept
     kSnapshot, // a recurrent state was never kept

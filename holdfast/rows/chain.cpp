@@ -94,7 +94,7 @@ Position Chain::phase_floor(const Group& group) {
 }
 
 Position Chain::reusable_floor() const {
-  Position floor;
+  Position floor = least_;
   for (const Group& group : groups_) {
     floor = std::max({floor, window_floor(group), phase_floor(group)});
   }
@@ -104,7 +104,7 @@ Position Chain::reusable_floor() const {
 }
 
 Position Chain::limit(const Group& group, Position length) const {
-  if (length < phase_floor(group)) {
+  if (length < std::max(phase_floor(group), least_)) {
     return Position(0);
   }
   const BlockIndex begin = window_begin(group, length);
@@ -304,7 +304,8 @@ void Chain::require_reusable(Position to) const {
             (shorter > Position(0) ? std::to_string(shorter.get()) + " " : "") +
             "or at least " + std::to_string(reusable_floor().get()) +
             " positions, because " +
-            (to < phase_floor(group)
+            (to < least_ ? "others computed them, and no fewer are whole"
+                 : to < phase_floor(group)
                  ? "fewer would be stored in the precision before"
                  : "earlier ones left a window") +
             ", got " + std::to_string(to.get()));
@@ -343,6 +344,7 @@ void Chain::trim(Position to) {
       group.begun = 0;
     }
   }
+  least_ = to == Position(0) ? to : least_;
   while (!spans_.empty() && spans_.back().end > to) {
     spans_.pop_back();
   }

@@ -53,6 +53,9 @@ struct ChainFacts {
   Position committed;
   std::vector<int64_t> phases; // [group]
   std::vector<BidirectionalSpan> spans = {};
+  /// No shorter prefix of it is whole, whatever blocks it has: what another
+  /// engine left of a window. 0: its blocks say it.
+  Position least = {};
 };
 
 class Chain {
@@ -105,7 +108,7 @@ class Chain {
   /// next query finds its whole window in every group (0 if nothing was
   /// released); and at least the start of the last phase in which a group holds
   /// a block, because a cold run would hold less than that in the phase before;
-  /// and the end of a span that it would cut.
+  /// and ChainFacts::least; and the end of a span that it would cut.
   Position reusable_floor() const;
   /// The largest length up to `most` that a trim may leave. Below the floor
   /// these are 0, and those whose window lies in blocks that a group pinned or
@@ -186,6 +189,7 @@ class Chain {
   Position written_;
   std::vector<BidirectionalSpan> spans_; // of the committed positions
   std::vector<BidirectionalSpan> tentative_;
+  Position least_; // ChainFacts::least
 };
 
 } // namespace holdfast

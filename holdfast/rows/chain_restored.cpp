@@ -41,6 +41,10 @@ Chain Chain::restored(
       facts.committed >= Position(0) && facts.committed <= kMaxPositions &&
           std::ssize(facts.phases) == chain.groups(),
       "[chain] expected 0 or more positions and a phase a group, got others");
+  expect(
+      facts.least >= Position(0) && facts.least <= facts.committed,
+      "[chain] expected a least length within the positions, got another");
+  chain.least_ = facts.least;
   chain.require_spans(facts.committed.get(), facts.spans);
   chain.spans_ = facts.spans;
   chain.committed_ = chain.written_ = facts.committed;

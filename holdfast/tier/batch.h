@@ -89,6 +89,7 @@ struct Removed {
   int64_t objects = 0;
   Bytes freed; // given back to the device
   Bytes held; // dead, but a process still has them mapped, or no punching
+  Bytes unerased; // of these, what was forgotten and can still be read
 };
 
 struct Stored {

@@ -90,45 +90,92 @@ class ImageRows {
   bool there_;
 };
 
+constexpr const char* kNodeColumns =
+    "SELECT id, scope, parent, key, tokens, marks, used_ns, uses, cost, "
+    "expires_ns, pinned FROM nodes ";
+
+StoredNode node_of(const Statement& rows) {
+  StoredNode node;
+  node.id = NodeId(rows.integer(0));
+  node.scope = ScopeId(rows.integer(1));
+  node.parent = NodeId(rows.integer(2));
+  node.key = unpacked_key(rows.bytes(3));
+  node.tokens = unpacked(rows.bytes(4));
+  node.marks = rows.text(5);
+  node.used_ns = rows.integer(6);
+  node.uses = rows.integer(7);
+  node.cost = rows.integer(8);
+  node.expires_ns = rows.integer(9);
+  node.pinned = rows.integer(10) != 0;
+  return node;
+}
+
 /// In the order of ids: a parent was there before its children.
 void load_nodes(Database& database, TierVisitor& visitor) {
   ImageRows images(database);
-  Statement rows = database.prepare(
-      "SELECT id, scope, parent, key, tokens, marks, used_ns, uses, cost, "
-      "expires_ns, pinned FROM nodes ORDER BY id");
+  Statement rows = database.prepare(std::string(kNodeColumns) + "ORDER BY id");
   while (rows.step()) {
-    StoredNode node;
-    node.id = NodeId(rows.integer(0));
-    node.scope = ScopeId(rows.integer(1));
-    node.parent = NodeId(rows.integer(2));
-    node.key = unpacked_key(rows.bytes(3));
-    node.tokens = unpacked(rows.bytes(4));
-    node.marks = rows.text(5);
-    node.used_ns = rows.integer(6);
-    node.uses = rows.integer(7);
-    node.cost = rows.integer(8);
-    node.expires_ns = rows.integer(9);
-    node.pinned = rows.integer(10) != 0;
+    StoredNode node = node_of(rows);
     node.images = images.of(node.id);
     visitor.node(std::move(node));
   }
 }
 
+/// The same of nodes that came after those ids were given. An image that a node
+/// got since lies in a segment made since.
+void load_new_nodes(
+    Database& database,
+    TierVisitor& visitor,
+    NodeId last_node,
+    SegmentId last_segment) {
+  Statement rows = database.prepare(
+      std::string(kNodeColumns) +
+      "WHERE id > ?1 OR id IN (SELECT node FROM images WHERE segment > ?2) "
+      "ORDER BY id");
+  rows.bind(last_node.get()).bind(last_segment.get());
+  while (rows.step()) {
+    StoredNode node = node_of(rows);
+    node.images = images_of(database, node.id);
+    visitor.node(std::move(node));
+  }
+}
+
+/// The last id of a table that was given.
+int64_t last_id_of(Database& database, const char* table) {
+  Statement find =
+      database.prepare("SELECT seq FROM sqlite_sequence WHERE name = ?");
+  return find.bind(table).step() ? find.integer(0) : 0;
+}
+
+/// In an access.
+void load_all(DiskTierCore& core, TierVisitor& visitor, bool changes_alone) {
+  visitor.begin();
+  // One read transaction: pages are checked for change once, not a table.
+  ManifestTransaction transaction(core.database());
+  load_scopes(core.database(), visitor);
+  if (changes_alone && core.loaded_version != -1) {
+    load_new_nodes(
+        core.database(), visitor, core.loaded_node, core.loaded_segment);
+  } else {
+    load_nodes(core.database(), visitor);
+  }
+  for (StoredRecord& record : all_records(core.database(), nullptr)) {
+    visitor.record(std::move(record));
+  }
+  core.loaded_node = NodeId(last_id_of(core.database(), "nodes"));
+  core.loaded_segment = SegmentId(last_id_of(core.database(), "segments"));
+  transaction.commit();
+  core.loaded_version = core.manifest().data_version();
+}
+
 } // namespace
 
 Status DiskTier::load(TierVisitor& visitor) {
-  return core_->run([&] {
-    visitor.begin();
-    // One read transaction: pages are checked for change once, not a table.
-    ManifestTransaction transaction(core_->database());
-    load_scopes(core_->database(), visitor);
-    load_nodes(core_->database(), visitor);
-    for (StoredRecord& record : all_records(core_->database(), nullptr)) {
-      visitor.record(std::move(record));
-    }
-    transaction.commit();
-    core_->loaded_version = core_->manifest().data_version();
-  });
+  return core_->run([&] { load_all(*core_, visitor, false); });
+}
+
+Status DiskTier::load_changes(TierVisitor& visitor) {
+  return core_->run([&] { load_all(*core_, visitor, true); });
 }
 
 Result<bool> DiskTier::changed_by_others() {

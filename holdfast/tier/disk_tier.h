@@ -61,19 +61,36 @@ class DiskTier {
   /// The scope of that text, added where there is none.
   Result<ScopeId> scope(const ScopeText& text);
 
+  /// kNotFound where it is none of this tier's.
+  Result<ScopeText> scope_text(ScopeId id);
+  /// The node and all before it, the first one first. kNotFound: evicted.
+  Result<std::vector<StoredNode>> path(NodeId leaf);
+
   /// Durable when ok. Writes one segment with what the manifest lacks. Errors,
   /// with nothing stored: kOutOfBudget (the cap, the device or the day's limit
   /// has no room), kNotFound (scope, parent or leaf is gone: evicted
   /// meanwhile), kStale (a newer version of the record exists), kIo.
-  Result<Stored> store(const StoreBatch& batch);
+  /// `evicted`: what made room for a store that then failed.
+  Result<Stored> store(const StoreBatch& batch, Removed* evicted = nullptr);
 
   /// The bytes of an image, a body or an object, verified by the policy.
   /// kCorrupt: they contradict their checksums and are no longer offered.
   /// kNotFound: evicted.
   Result<MappedImage> map(const Extent& extent);
 
+  /// Asks the device for all of these at once, so that map() of each finds it
+  /// in memory or on its way: many small reads, one after the other, would take
+  /// longer. What is returned keeps their segments mapped; errors show in
+  /// map().
+  std::shared_ptr<const void> will_need(std::span<const Extent> extents);
+
   /// All that is stored, as of one moment.
   Status load(TierVisitor& visitor);
+  /// What came since the last load, by whomever: all scopes and records, and
+  /// nodes that are new or have new images, their parents before them. What
+  /// went is not said: map() of it is kNotFound. All, where there was no load
+  /// of this manifest.
+  Status load_changes(TierVisitor& visitor);
   /// True where another process changed the manifest since the last load().
   Result<bool> changed_by_others();
 
@@ -97,12 +114,16 @@ class DiskTier {
   /// Removes the record alone; its nodes may serve others. Ok where none is.
   Result<Removed> remove_record(const RecordName& name);
   /// Removes the record and every node that nothing else shares; their bytes
-  /// are gone from the folder unless Removed::held says otherwise.
+  /// are gone from the folder but for Removed::unerased, which the first sweep
+  /// (of any verb that removes, or of an opening) after its last mapping
+  /// erases.
   Result<Removed> forget(const RecordName& name);
 
   /// One segment for all; replaces what has the same key. Durable when ok; the
-  /// value says what was evicted to make room.
-  Result<Removed> put_objects(std::span<const ObjectToStore> objects);
+  /// value says what was evicted to make room, `evicted` does where it fails.
+  Result<Removed> put_objects(
+      std::span<const ObjectToStore> objects,
+      Removed* evicted = nullptr);
   /// kNotFound, kCorrupt.
   Result<MappedImage> object(std::string_view space, std::string_view key);
   Result<Removed> remove_object(std::string_view space, std::string_view key);

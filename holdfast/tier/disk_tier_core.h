@@ -71,10 +71,10 @@ class DiskTierCore {
   void make_room(Bytes needed, Removed& removed);
   /// The same for none, as far as it goes: what may not be evicted stays.
   void keep_to_the_cap();
-  /// Gives back what nothing names and no tier has mapped. kErase: where the
-  /// file system cannot punch, zeros are written.
-  enum class Sweep { kPlain, kErase };
-  void sweep(Removed& removed, Sweep how = Sweep::kPlain);
+  /// Gives back what nothing names and no tier has mapped; where the file
+  /// system cannot punch, zeros are written over what is to be erased
+  /// (erase_dead).
+  void sweep(Removed& removed);
   /// Writes down the uses that touch() remembered, within a transaction.
   void write_touches();
   /// The same in a transaction of its own.
@@ -92,7 +92,9 @@ class DiskTierCore {
   std::set<int64_t> object_touches; // ids, not written yet
   std::multiset<NodeId> in_store; // not to be evicted: a store builds on them
   std::vector<ForeignFile> foreign;
-  int64_t loaded_version = -1; // data_version at the last load(); -1: none
+  int64_t loaded_version = -1; // data_version at the last load; -1: none
+  NodeId loaded_node; // the last id that was given then
+  SegmentId loaded_segment; // likewise
   bool can_punch = true;
 
   // Under mutex alone.

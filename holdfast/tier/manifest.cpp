@@ -25,6 +25,7 @@ CREATE TABLE segments(
   extents INTEGER NOT NULL,
   live INTEGER NOT NULL,
   holes INTEGER NOT NULL,
+  erase INTEGER NOT NULL,
   checksum INTEGER NOT NULL,
   UNIQUE(writer, number));
 CREATE TABLE nodes(

@@ -23,7 +23,7 @@
 
 namespace holdfast {
 
-inline constexpr int kManifestVersion = 1;
+inline constexpr int kManifestVersion = 2;
 
 class Manifest {
  public:

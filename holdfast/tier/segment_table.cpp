@@ -23,7 +23,8 @@ SegmentRow row_of(const Statement& row) {
       .extents = Bytes(row.integer(4)),
       .live = Bytes(row.integer(5)),
       .holes = Bytes(row.integer(6)),
-      .checksum = static_cast<uint64_t>(row.integer(7))};
+      .erase = row.integer(7) != 0,
+      .checksum = static_cast<uint64_t>(row.integer(8))};
 }
 
 std::vector<SegmentRow> rows_of(Database& database, const char* sql) {
@@ -52,7 +53,7 @@ SegmentId add_segment(Database& database, const SegmentRow& row) {
   database
       .prepare(
           "INSERT INTO segments(writer, number, bytes, extents, live, "
-          "holes, checksum) VALUES(?, ?, ?, ?, ?, ?, ?)")
+          "holes, erase, checksum) VALUES(?, ?, ?, ?, ?, ?, 0, ?)")
       .bind(as_signed(row.identity.writer))
       .bind(as_signed(row.identity.number))
       .bind(row.bytes.get())
@@ -66,8 +67,8 @@ SegmentId add_segment(Database& database, const SegmentRow& row) {
 
 std::optional<SegmentRow> find_segment(Database& database, SegmentId id) {
   Statement find = database.prepare(
-      "SELECT id, writer, number, bytes, extents, live, holes, checksum "
-      "FROM segments WHERE id = ?");
+      "SELECT id, writer, number, bytes, extents, live, holes, erase, "
+      "checksum FROM segments WHERE id = ?");
   return find.bind(id.get()).step() ? std::optional(row_of(find))
                                     : std::nullopt;
 }
@@ -75,8 +76,8 @@ std::optional<SegmentRow> find_segment(Database& database, SegmentId id) {
 std::optional<SegmentRow>
 find_segment(Database& database, SegmentIdentity identity) {
   Statement find = database.prepare(
-      "SELECT id, writer, number, bytes, extents, live, holes, checksum "
-      "FROM segments WHERE writer = ? AND number = ?");
+      "SELECT id, writer, number, bytes, extents, live, holes, erase, "
+      "checksum FROM segments WHERE writer = ? AND number = ?");
   find.bind(as_signed(identity.writer)).bind(as_signed(identity.number));
   return find.step() ? std::optional(row_of(find)) : std::nullopt;
 }
@@ -84,20 +85,32 @@ find_segment(Database& database, SegmentIdentity identity) {
 std::vector<SegmentRow> all_segments(Database& database) {
   return rows_of(
       database,
-      "SELECT id, writer, number, bytes, extents, live, holes, checksum "
-      "FROM segments ORDER BY id");
+      "SELECT id, writer, number, bytes, extents, live, holes, erase, "
+      "checksum FROM segments ORDER BY id");
 }
 
 std::vector<SegmentRow> segments_with_dead(Database& database) {
   return rows_of(
       database,
-      "SELECT id, writer, number, bytes, extents, live, holes, checksum "
-      "FROM segments WHERE live = 0 OR live + holes < extents ORDER BY id");
+      "SELECT id, writer, number, bytes, extents, live, holes, erase, "
+      "checksum FROM segments WHERE live = 0 OR live + holes < extents ORDER "
+      "BY id");
 }
 
 void set_holes(Database& database, SegmentId id, Bytes holes) {
   database.prepare("UPDATE segments SET holes = ? WHERE id = ?")
       .bind(holes.get())
+      .bind(id.get())
+      .run();
+}
+
+void erase_dead(Database& database) {
+  database.run(
+      "UPDATE segments SET erase = 1 WHERE live = 0 OR live + holes < extents");
+}
+
+void set_erased(Database& database, SegmentId id) {
+  database.prepare("UPDATE segments SET erase = 0 WHERE id = ?")
       .bind(id.get())
       .run();
 }

@@ -24,6 +24,7 @@ struct SegmentRow {
   Bytes extents; // whole pages of all its extents, dead ones too
   Bytes live;
   Bytes holes; // punched
+  bool erase = false; // its dead bytes are to read as zeros, not to wait
   uint64_t checksum = 0; // of the header
 };
 
@@ -38,6 +39,10 @@ std::vector<SegmentRow> all_segments(Database& database);
 /// Those with bytes that nothing names and that are still on the device.
 std::vector<SegmentRow> segments_with_dead(Database& database);
 void set_holes(Database& database, SegmentId id, Bytes holes);
+/// Every segment with dead bytes is to lose them, on file systems that cannot
+/// punch as well; the next sweep that may does it.
+void erase_dead(Database& database);
+void set_erased(Database& database, SegmentId id);
 void remove_segment(Database& database, SegmentId id);
 /// What all segments take on the device.
 Bytes segment_bytes(Database& database);

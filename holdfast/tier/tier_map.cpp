@@ -3,10 +3,14 @@
 // Extents as mapped bytes. Comparing checksums runs outside of any access, so
 // that several threads may do it at once.
 
+#include <algorithm>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
+#include <vector>
 
+#include "holdfast/base/bits.h"
 #include "holdfast/tier/disk_tier_core.h"
 #include "holdfast/tier/tier_map.h"
 
@@ -58,6 +62,42 @@ void drop(DiskTierCore& core, const Extent& extent, const std::string& why) {
   });
 }
 
+/// The mapping of a segment, made where there is none.
+Result<Mapping> map_segment(DiskTierCore& core, SegmentId id) {
+  if (Mapping mapping = live_mapping(core, id)) {
+    return mapping;
+  }
+  Result<Mapping> mapping = Mapping();
+  const Status status = core.run([&] { mapping = mapping_of(core, id); });
+  return status.ok() ? std::move(mapping) : status;
+}
+
+/// Asks for extents of one segment, in the order of their places; what lies
+/// next to each other in one request.
+void ask_for(
+    FileSystem& files,
+    const SegmentMapping& mapping,
+    std::span<const Extent> extents) {
+  for (size_t begin = 0; begin < extents.size();) {
+    Bytes end = extents[begin].offset;
+    size_t next = begin;
+    while (next < extents.size() && extents[next].offset <= end) {
+      const Extent& extent = extents[next++];
+      end = std::max(
+          end,
+          extent.offset +
+              Bytes(round_up(extent.bytes.get(), int64_t{kSegmentPage})));
+    }
+    const Bytes from = extents[begin].offset;
+    begin = next;
+    if (from >= Bytes() && end <= mapping.bytes()) {
+      // A hint: what it does not bring is read when it is touched.
+      std::ignore = files.will_need(
+          {mapping.address(from), static_cast<size_t>((end - from).get())});
+    }
+  }
+}
+
 } // namespace
 
 Result<MappedImage>
@@ -65,27 +105,21 @@ map_extent(DiskTierCore& core, const Extent& extent, Verify verify) {
   if (extent.bytes == Bytes()) {
     return MappedImage();
   }
-  Mapping mapping = live_mapping(core, extent.segment);
-  if (!mapping) {
-    Status failure;
-    const Status status = core.run([&] {
-      Result<Mapping> opened = mapping_of(core, extent.segment);
-      failure = opened.status();
-      if (opened.ok()) {
-        mapping = std::move(opened).value();
-      }
-    });
-    if (!status.ok()) {
-      return status;
-    }
-    if (!failure.ok()) {
-      return failure;
-    }
+  Result<Mapping> found = map_segment(core, extent.segment);
+  if (!found.ok()) {
+    return found.status();
   }
+  Mapping mapping = std::move(found).value();
   const Result<size_t> entry = mapping->find(extent.offset, extent.bytes);
   Status status = entry.status();
   if (status.ok() && verify != Verify::kNever) {
     status = mapping->verify(entry.value(), verify == Verify::kFirstTouch);
+  }
+  if (status.ok() && !mapping->intact()) { // compared before, or never
+    status = Status(
+        ErrorCode::kCorrupt,
+        "[DiskTier] expected a segment that stays as it is, got one that was "
+        "cut short while it was mapped");
   }
   if (!status.ok()) {
     drop(core, extent, status.text());
@@ -99,6 +133,27 @@ map_extent(DiskTierCore& core, const Extent& extent, Verify verify) {
 
 Result<MappedImage> DiskTier::map(const Extent& extent) {
   return map_extent(*core_, extent, core_->options.verify);
+}
+
+std::shared_ptr<const void>
+DiskTier::will_need(std::span<const Extent> extents) {
+  std::vector<Extent> sorted(extents.begin(), extents.end());
+  std::sort(sorted.begin(), sorted.end(), [](const Extent& a, const Extent& b) {
+    return std::pair(a.segment, a.offset) < std::pair(b.segment, b.offset);
+  });
+  const auto mappings = std::make_shared<std::vector<Mapping>>();
+  for (auto begin = sorted.begin(); begin != sorted.end();) {
+    const auto end = std::find_if(begin, sorted.end(), [&](const Extent& e) {
+      return e.segment != begin->segment;
+    });
+    Result<Mapping> mapping = map_segment(*core_, begin->segment);
+    if (mapping.ok()) {
+      ask_for(*core_->options.files, *mapping.value(), {begin, end});
+      mappings->push_back(std::move(mapping).value());
+    }
+    begin = end;
+  }
+  return mappings;
 }
 
 } // namespace holdfast

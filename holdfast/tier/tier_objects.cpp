@@ -24,15 +24,18 @@ Removed remove_all(DiskTierCore& core, const std::vector<ObjectRow>& objects) {
       remove_object_row(core.database(), object);
       ++removed.objects;
     }
+    erase_dead(core.database());
     transaction.commit();
   }
-  core.sweep(removed, DiskTierCore::Sweep::kErase);
+  core.sweep(removed);
   return removed;
 }
 
 } // namespace
 
-Result<Removed> DiskTier::put_objects(std::span<const ObjectToStore> objects) {
+Result<Removed> DiskTier::put_objects(
+    std::span<const ObjectToStore> objects,
+    Removed* evicted) {
   if (objects.empty()) {
     return Removed();
   }
@@ -72,6 +75,9 @@ Result<Removed> DiskTier::put_objects(std::span<const ObjectToStore> objects) {
     });
   }
   if (!status.ok()) {
+    if (evicted) {
+      *evicted = std::move(removed);
+    }
     return status;
   }
   return removed;

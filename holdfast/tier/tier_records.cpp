@@ -136,7 +136,14 @@ Result<std::string> DiskTier::record_body(const RecordName& name) {
     return body.status();
   }
   const auto bytes = body.value().bytes();
-  return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  if (!body.value().intact()) {
+    return Status(
+        ErrorCode::kCorrupt,
+        "[DiskTier] expected the body of record " + name.name +
+            ", got a segment that was cut short");
+  }
+  return text;
 }
 
 Status DiskTier::pin_record(const RecordName& name, bool pinned) {
@@ -177,9 +184,10 @@ Result<Removed> DiskTier::forget(const RecordName& name) {
       remove_record_row(core_->database(), name);
       removed.records.push_back(name);
       remove_unshared(core_->database(), record->leaf, removed);
+      erase_dead(core_->database());
       transaction.commit();
     }
-    core_->sweep(removed, DiskTierCore::Sweep::kErase);
+    core_->sweep(removed);
     return removed;
   });
 }
@@ -200,8 +208,9 @@ Result<Removed> DiskTier::forget_all() {
       remove_object_row(database, object);
       ++removed.objects;
     }
+    erase_dead(database);
     transaction.commit();
-    core_->sweep(removed, DiskTierCore::Sweep::kErase);
+    core_->sweep(removed);
     return removed;
   });
 }

@@ -4,6 +4,7 @@
 // outside of any, and named in another, which looks again at what others did
 // meanwhile.
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>
@@ -51,25 +52,47 @@ class StoreRun {
   StoreRun(DiskTierCore& core, const StoreBatch& batch)
       : core_(core), batch_(batch), held_(core), segment_(core, plan_) {}
 
-  Result<Stored> run() {
+  Result<Stored> run(Removed* evicted) {
     Status status = core_.run([&] { prepare(); });
     if (status.ok()) {
       status = segment_.write();
     }
     if (status.ok()) {
+      status = sources();
+    }
+    if (status.ok()) {
       status = core_.run([&] { commit(); });
     }
     if (!status.ok()) {
+      if (evicted) {
+        *evicted = std::move(stored_.removed);
+      }
       return status;
     }
     return std::move(stored_);
   }
 
  private:
+  /// Whether what was written meant something.
+  Status sources() const {
+    for (const NodeToStore& node : batch_.nodes) {
+      for (const ImageToStore& image : node.images) {
+        if (!image.block.intact()) {
+          return Status(
+              ErrorCode::kCorrupt,
+              "[DiskTier] expected images to store that are whole, got one of "
+              "a file that was cut short while it was mapped");
+        }
+      }
+    }
+    return Status();
+  }
+
   /// In an access: plans what to write, and makes room for it.
   void prepare() {
     plan_ = SegmentPlan();
     places_.clear();
+    images_.clear();
     require_scope();
     int64_t rows = batch_.record ? 1 : 0;
     std::vector<NodeId> ids;
@@ -81,8 +104,9 @@ class StoreRun {
       held_.add(id);
       ids.push_back(id);
       rows += id == NodeId() ? 1 : 0;
-      plan_images(node, id);
+      find_images(node, id);
     }
+    plan_images();
     if (batch_.record) {
       require_record(*batch_.record);
       if (!batch_.record->body.empty()) {
@@ -135,22 +159,37 @@ class StoreRun {
     return *node;
   }
 
-  void plan_images(const NodeToStore& node, NodeId id) {
-    std::vector<std::optional<size_t>> places;
-    for (const ImageToStore& image : node.images) {
-      if (id != NodeId() && find_image(core_.database(), id, image.slot)) {
-        places.emplace_back();
-        continue;
+  /// Notes what the manifest lacks of a node.
+  void find_images(const NodeToStore& node, NodeId id) {
+    const size_t place = places_.size();
+    places_.emplace_back(node.images.size());
+    for (size_t i = 0; i < node.images.size(); ++i) {
+      const ImageSlot slot = node.images[i].slot;
+      if (id == NodeId() || !find_image(core_.database(), id, slot)) {
+        images_.push_back({slot, place, i});
       }
+    }
+  }
+
+  /// Slot after slot, so that what a row needs of one, all of it or its end,
+  /// lies together.
+  void plan_images() {
+    std::stable_sort(
+        images_.begin(), images_.end(), [](const auto& a, const auto& b) {
+          return a.slot < b.slot;
+        });
+    for (const LackingImage& lacking : images_) {
+      const NodeToStore& node = batch_.nodes[lacking.node];
+      const ImageToStore& image = node.images[lacking.image];
       SegmentEntry entry;
       entry.slot = image.slot;
       entry.key = node.key;
       entry.positions = static_cast<uint32_t>(node.tokens.size());
       const std::span bytes(
           image.block.image(), static_cast<size_t>(image.block.bytes().get()));
-      places.emplace_back(plan_.add_image(entry, bytes, image.planes));
+      places_[lacking.node][lacking.image] =
+          plan_.add_image(entry, bytes, image.planes);
     }
-    places_.push_back(std::move(places));
   }
 
   void require_record(const RecordToStore& record) {
@@ -299,6 +338,12 @@ class StoreRun {
   const StoreBatch& batch_;
   Held held_;
   SegmentPlan plan_;
+  struct LackingImage {
+    ImageSlot slot;
+    size_t node = 0; // in the batch
+    size_t image = 0; // of the node
+  };
+  std::vector<LackingImage> images_;
   std::vector<std::vector<std::optional<size_t>>> places_; // [node][image]
   std::optional<size_t> body_;
   UnfinishedSegment segment_;
@@ -308,9 +353,9 @@ class StoreRun {
 
 } // namespace
 
-Result<Stored> DiskTier::store(const StoreBatch& batch) {
+Result<Stored> DiskTier::store(const StoreBatch& batch, Removed* evicted) {
   require_batch(batch);
-  return StoreRun(*core_, batch).run();
+  return StoreRun(*core_, batch).run(evicted);
 }
 
 } // namespace holdfast

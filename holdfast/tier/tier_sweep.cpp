@@ -51,8 +51,15 @@ Status fill_with_zeros(File& file, const Gap& gap) {
 
 class Sweeper {
  public:
-  Sweeper(DiskTierCore& core, Removed& removed, DiskTierCore::Sweep how)
-      : core_(core), removed_(removed), how_(how) {}
+  Sweeper(DiskTierCore& core, Removed& removed)
+      : core_(core), removed_(removed) {}
+
+  /// It stays for the next sweep.
+  void keep(const SegmentRow& segment) {
+    const Bytes dead = segment.extents - segment.live - segment.holes;
+    removed_.held += dead;
+    removed_.unerased += segment.erase ? dead : Bytes();
+  }
 
   void sweep(const SegmentRow& segment) {
     if (segment.live == Bytes()) {
@@ -75,7 +82,7 @@ class Sweeper {
   }
 
   void punch(const SegmentRow& segment) {
-    if (!core_.can_punch && how_ == DiskTierCore::Sweep::kPlain) {
+    if (!core_.can_punch && !segment.erase) {
       hold(segment, Status());
       return;
     }
@@ -93,11 +100,14 @@ class Sweeper {
     }
     Bytes holes;
     for (const Gap& gap : gaps_of(core_.database(), segment)) {
-      const Status status = give_back(*file.value(), gap, holes);
+      const Status status = give_back(*file.value(), gap, segment.erase, holes);
       if (!status.ok()) {
         hold(segment, status);
         return;
       }
+    }
+    if (segment.erase) {
+      set_erased(core_.database(), segment.id);
     }
     if (holes != segment.holes) {
       set_holes(core_.database(), segment.id, holes);
@@ -105,8 +115,7 @@ class Sweeper {
     }
   }
 
-  Status give_back(File& file, const Gap& gap, Bytes& holes) {
-    const bool erase = how_ == DiskTierCore::Sweep::kErase;
+  Status give_back(File& file, const Gap& gap, bool erase, Bytes& holes) {
     Status status = file.punch(gap.offset, gap.bytes);
     if (status.code() == ErrorCode::kUnsupported) {
       core_.can_punch = false;
@@ -118,9 +127,8 @@ class Sweeper {
     return status.ok() && erase ? file.sync() : status;
   }
 
-  /// It stays for the next sweep.
   void hold(const SegmentRow& segment, const Status& status) {
-    removed_.held += segment.extents - segment.live - segment.holes;
+    keep(segment);
     if (!status.ok()) {
       core_.note(
           {segment_file_name(segment.identity),
@@ -132,22 +140,21 @@ class Sweeper {
 
   DiskTierCore& core_;
   Removed& removed_;
-  const DiskTierCore::Sweep how_;
 };
 
 } // namespace
 
-void DiskTierCore::sweep(Removed& removed, Sweep how) {
+void DiskTierCore::sweep(Removed& removed) {
   const std::vector<SegmentRow> segments = segments_with_dead(database());
   if (segments.empty()) {
     return;
   }
   const OpenTiers open = open_tiers();
   ManifestTransaction transaction(database());
-  Sweeper sweeper(*this, removed, how);
+  Sweeper sweeper(*this, removed);
   for (const SegmentRow& segment : segments) {
     if (open.leased.contains(segment.identity)) {
-      removed.held += segment.extents - segment.live - segment.holes;
+      sweeper.keep(segment);
     } else {
       sweeper.sweep(segment);
     }

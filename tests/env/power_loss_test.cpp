@@ -252,6 +252,43 @@ TEST_F(PowerLossTest, SyncsTruncationsAndHolesToo) {
       << "what was cut does not come back";
 }
 
+TEST_F(PowerLossTest, TakesWholePagesAwayWithTheSizeOrNotAtAll) {
+  make_durable(*system_, "/s/a", std::string(12288, 'x'));
+  const auto file =
+      system_->open("/s/a", FileSystem::Access::kReadWrite).value();
+  ASSERT_TRUE(file->truncate(Bytes(1024)).ok());
+  std::set<std::string> seen;
+  for (const Keep keep : {Keep::kSome, Keep::kTornSectors, Keep::kTornPrefix}) {
+    for (const auto& [text, count] : outcomes(keep, "/s/a")) {
+      if (text.size() == 1024) {
+        EXPECT_EQ(text, std::string(1024, 'x'));
+        continue;
+      }
+      ASSERT_EQ(text.size(), 12288u);
+      EXPECT_EQ(text.substr(4096), std::string(8192, 'x'));
+      seen.insert(text.substr(1024, 3072));
+    }
+  }
+  EXPECT_GT(seen.size(), 8u) << "the page that it ends in is zeroed in place";
+}
+
+TEST_F(PowerLossTest, WritesBehindALostTruncationAreLostWithIt) {
+  make_durable(*system_, "/s/a", std::string(8192, '0'));
+  const auto file =
+      system_->open("/s/a", FileSystem::Access::kReadWrite).value();
+  ASSERT_TRUE(file->truncate(Bytes(0)).ok());
+  ASSERT_TRUE(file->write(Bytes(0), bytes_of(std::string(8192, '1'))).ok());
+  std::set<std::string> seen;
+  for (const auto& [text, count] : outcomes(Keep::kSome, "/s/a")) {
+    // With the old blocks what they held; in new ones what got there.
+    for (const char c : text) {
+      seen.insert(std::string(1, c));
+    }
+    EXPECT_FALSE(text.find('0') != text.npos && text.find('1') != text.npos);
+  }
+  EXPECT_EQ(seen, (std::set<std::string>{"0", "1", std::string(1, '\0')}));
+}
+
 TEST_F(PowerLossTest, IsTheSameForTheSameSeed) {
   make_durable(*system_, "/s/a", std::string(4096, '0'));
   const auto file =

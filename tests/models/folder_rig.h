@@ -25,6 +25,13 @@ inline std::string model_folder(const std::string& name) {
   return std::string(HOLDFAST_TEST_DATA) + "/models/" + name;
 }
 
+/// The folders below tests/data/models.
+inline constexpr const char* kFamilies[] = {
+    "qwen35",
+    "gemma4",
+    "gemma4_wide",
+    "latent"};
+
 struct Expected {
   std::vector<int32_t> tokens;
   std::vector<float> logits; // [tokens, vocab]
@@ -53,6 +60,7 @@ struct RigChoice {
   KernelPath path = best_kernel_path();
   bool reference = false;
   int64_t keep_every = 0; // StateOptions::recurrent_keep_every
+  std::vector<Signature::Field> identity = {};
 };
 
 class FolderRig {
@@ -71,7 +79,8 @@ class FolderRig {
                      find_codec(choice.codec).value())},
             .runtime = runtime,
             .reference_read = choice.reference,
-            .recurrent_keep_every = choice.keep_every}) {}
+            .recurrent_keep_every = choice.keep_every,
+            .identity = choice.identity}) {}
 
   int64_t vocab() const {
     return model->config().vocab;

@@ -164,7 +164,7 @@ TEST_P(Families, GoOnFromASnapshotAndATrim) {
 INSTANTIATE_TEST_SUITE_P(
     Models,
     Families,
-    testing::Values("qwen35", "gemma4", "gemma4_wide", "latent"),
+    testing::ValuesIn(test::kFamilies),
     [](const auto& info) { return std::string(info.param); });
 
 } // namespace

@@ -39,12 +39,17 @@ TEST(DiskIndex, SaysWhatOnlyRamHasOfAPathWhoeverPutItIn) {
   Known known({{}, {.window = 2}});
   const Text text = text_of(200);
   known.put(text.first(128)); // and nobody asked what is new
-  const Inserted longer = known.put(text.first(150));
-  EXPECT_EQ(longer.fresh.size(), 3u);
-  known.store(longer);
-  EXPECT_TRUE(known.put(text.first(150)).fresh.empty());
+  EXPECT_EQ(known.put(text.first(150)).fresh.size(), 3u);
+  // A path that ends within a longer one's block: that one's images.
+  known.put(text);
+  const Inserted within = known.put(text.first(140));
+  ASSERT_EQ(within.fresh.size(), 3u);
+  EXPECT_EQ(within.fresh[2].slots.size(), 2u);
+  EXPECT_EQ(within.leaf, within.fresh[2].node);
+  known.store(within);
+  EXPECT_TRUE(known.put(text.first(140)).fresh.empty());
   known.tree.reclaim(Bytes(1 << 30));
-  EXPECT_EQ(known.usable(text.first(151)), 150);
+  EXPECT_EQ(known.usable(text.first(141)), 140);
 }
 
 TEST(DiskIndex, ATailOnDiskStaysUntilWhatExtendsItIsThere) {

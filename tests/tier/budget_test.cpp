@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "holdfast/env/faulty_file_system.h"
 #include "tests/tier/tier_rig.h"
 
 namespace holdfast::test {
@@ -48,6 +49,54 @@ TEST(DiskTierBudget, NeverHoldsMoreThanItsCap) {
   EXPECT_GE(all.nodes.size(), 5u);
   EXPECT_EQ(all.restorable(chat_tokens(99, 64)), 64) << "the newest";
   EXPECT_EQ(all.restorable(chat_tokens(0, 64)), 0) << "the oldest";
+  expect_consistent(*tier);
+}
+
+TEST(DiskTierBudget, AStoreThatFailsAfterItEvictedSaysWhatWent) {
+  TierRig rig;
+  rig.options.max_bytes = cap_for(rig, 10);
+  const auto faulty = std::make_shared<FaultyFileSystem>(rig.memory);
+  rig.options.files = faulty;
+  const auto tier = rig.open();
+  std::vector<NodeId> nodes;
+  int chat = 0;
+  for (bool evicted = false; !evicted; ++chat) {
+    const Stored stored = store_chat(rig, *tier, chat).value();
+    nodes.push_back(stored.nodes[0]);
+    evicted = !stored.removed.nodes.empty();
+  }
+  const auto there = [&] { return offered(*tier).nodes; };
+  for (const bool object : {false, true}) {
+    // Until one has to evict: the new segment cannot be made.
+    Removed removed;
+    for (int more = 0; removed.nodes.empty() && more < 20; ++more) {
+      const auto before = there();
+      faulty->fail({.only = FileCall::kCreate});
+      const std::string value(40000, 'v');
+      const ObjectToStore given{
+          .space = "encoder",
+          .key = "a",
+          .bytes = std::as_bytes(std::span(value.data(), value.size()))};
+      const Status status = object
+          ? tier->put_objects(std::span(&given, 1), &removed).status()
+          : tier->store(
+                    path_batch(
+                        tier->scope(kScope).value(),
+                        chat_tokens(chat, 64),
+                        rig.images),
+                    &removed)
+                .status();
+      EXPECT_EQ(status.code(), ErrorCode::kIo);
+      faulty->heal();
+      const auto after = there();
+      EXPECT_EQ(after.size() + removed.nodes.size(), before.size());
+      for (const NodeId id : removed.nodes) {
+        EXPECT_TRUE(before.contains(id) && !after.contains(id));
+      }
+      store_chat(rig, *tier, chat++).value();
+    }
+    EXPECT_FALSE(removed.nodes.empty());
+  }
   expect_consistent(*tier);
 }
 

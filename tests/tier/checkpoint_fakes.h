@@ -12,8 +12,8 @@
 #include <set>
 #include <string>
 
+#include "holdfast/env/manual_clock.h"
 #include "holdfast/tier/continuations.h"
-#include "tests/tier/hand_clock.h"
 #include "tests/tier/record_fakes.h"
 
 namespace holdfast::tier_test {
@@ -111,7 +111,7 @@ inline Checkpoint checkpoint(int64_t generated = 1, Bytes bytes = Bytes(10)) {
 }
 
 struct ContinuationRig {
-  std::shared_ptr<HandClock> clock = std::make_shared<HandClock>();
+  std::shared_ptr<ManualClock> clock = std::make_shared<ManualClock>();
   FakeCheckpoints store;
   SpillQueue queue{
       {.clock = clock, .writers = 0, .checkpoint_bytes = Bytes(100)}};

@@ -337,7 +337,7 @@ TEST(Continuations, AMillionSettledKeysLeaveNothing) {
 
 TEST(Continuations, AttemptsThatOutliveTheirCoordinatorDecline) {
   tier_test::FakeCheckpoints store;
-  const auto clock = std::make_shared<tier_test::HandClock>();
+  const auto clock = std::make_shared<ManualClock>();
   SpillQueue queue({.clock = clock, .writers = 0});
   std::optional<Continuation> attempt;
   {

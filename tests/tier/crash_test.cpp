@@ -134,6 +134,8 @@ TEST_P(TierCrash, PowerMayBeLostAtAnyCall) {
       const std::vector<PowerLoss> losses = {
           {.keep = Keep::kNothing, .seed = 0},
           {.keep = Keep::kEverything, .seed = 0},
+          {.keep = Keep::kSome, .seed = 2 * seed},
+          {.keep = Keep::kSome, .seed = 2 * seed + 1},
           {.keep = Keep::kTornPrefix, .seed = seed},
           {.keep = Keep::kTornSectors, .seed = seed}};
       if (!survives(

@@ -6,8 +6,8 @@
 
 #include <memory>
 
+#include "holdfast/env/manual_clock.h"
 #include "holdfast/tier/durability.h"
-#include "tests/tier/hand_clock.h"
 #include "tests/tier/record_fakes.h"
 
 namespace holdfast::tier_test {
@@ -40,7 +40,7 @@ struct DurabilityRig {
     return durability.stats().pending_records;
   }
 
-  std::shared_ptr<HandClock> clock = std::make_shared<HandClock>();
+  std::shared_ptr<ManualClock> clock = std::make_shared<ManualClock>();
   FakeRam ram;
   FakeDisk disk;
   std::function<void(const RecordKey&)> stored = [](const RecordKey&) {};

@@ -11,9 +11,9 @@
 #include <ostream>
 #include <vector>
 
+#include "holdfast/env/manual_clock.h"
 #include "holdfast/tier/durability.h"
 #include "tests/tier/durability_model.h"
-#include "tests/tier/hand_clock.h"
 #include "tests/tier/record_fakes.h"
 
 namespace holdfast {
@@ -194,8 +194,7 @@ class Pair {
     RC_ASSERT(stats.dropped == 0);
   }
 
-  std::shared_ptr<tier_test::HandClock> clock_ =
-      std::make_shared<tier_test::HandClock>();
+  std::shared_ptr<ManualClock> clock_ = std::make_shared<ManualClock>();
   tier_test::FakeDisk disk_;
   std::unique_ptr<Real> real_;
   DurabilityModel model_;

@@ -16,10 +16,10 @@
 #include <thread>
 #include <vector>
 
+#include "holdfast/env/clock.h"
 #include "holdfast/tier/continuations.h"
 #include "holdfast/tier/durability.h"
 #include "tests/tier/checkpoint_fakes.h"
-#include "tests/tier/hand_clock.h"
 #include "tests/tier/record_fakes.h"
 
 namespace holdfast {
@@ -30,7 +30,6 @@ using std::chrono::seconds;
 using tier_test::FakeDisk;
 using tier_test::FakeRam;
 using tier_test::record_key;
-using tier_test::RunningClock;
 
 constexpr int kThreads = 4;
 
@@ -45,7 +44,7 @@ void on_threads(const std::function<void(int)>& work) {
 }
 
 TEST(SpillQueueThreads, KeepTheOrderOfEachKeyWithAnyNumberOfWriters) {
-  const auto clock = std::make_shared<RunningClock>();
+  const auto clock = system_clock();
   std::mutex mutex;
   std::map<std::string, std::vector<int>> ran;
   std::map<std::string, int> running;
@@ -84,7 +83,7 @@ TEST(SpillQueueThreads, KeepTheOrderOfEachKeyWithAnyNumberOfWriters) {
 }
 
 TEST(SpillQueueThreads, NeverHoldMoreThanTheirShareAndEveryEndIsTold) {
-  const auto clock = std::make_shared<RunningClock>();
+  const auto clock = system_clock();
   std::atomic<int64_t> admitted = 0;
   std::atomic<int64_t> ended = 0;
   std::atomic<int64_t> refused = 0;
@@ -121,7 +120,7 @@ TEST(SpillQueueThreads, NeverHoldMoreThanTheirShareAndEveryEndIsTold) {
 }
 
 TEST(DurabilityThreads, EverythingPutBeforeAFlushIsOnDiskAfterIt) {
-  const auto clock = std::make_shared<RunningClock>();
+  const auto clock = system_clock();
   FakeRam ram;
   FakeDisk disk;
   SpillQueue queue({.clock = clock, .writers = 2, .spill_bytes = Bytes(500)});
@@ -153,7 +152,7 @@ TEST(DurabilityThreads, EverythingPutBeforeAFlushIsOnDiskAfterIt) {
 }
 
 TEST(DurabilityThreads, WriteInTheBackgroundWithoutAFlush) {
-  const auto clock = std::make_shared<RunningClock>();
+  const auto clock = system_clock();
   FakeRam ram;
   FakeDisk disk;
   std::atomic<int64_t> stored = 0;
@@ -202,7 +201,7 @@ struct Gate {
 };
 
 TEST(DurabilityThreads, AFlushThatJoinsARunningOneCoversItsOwnRecords) {
-  const auto clock = std::make_shared<RunningClock>();
+  const auto clock = system_clock();
   FakeRam ram;
   FakeDisk disk;
   Gate gate;
@@ -245,7 +244,7 @@ TEST(DurabilityThreads, AFlushThatJoinsARunningOneCoversItsOwnRecords) {
 }
 
 TEST(DurabilityThreads, AStuckStoreEndsAFlushAtItsDeadline) {
-  const auto clock = std::make_shared<RunningClock>();
+  const auto clock = system_clock();
   FakeRam ram;
   FakeDisk disk;
   Gate gate;
@@ -269,7 +268,7 @@ TEST(DurabilityThreads, AStuckStoreEndsAFlushAtItsDeadline) {
 }
 
 TEST(ContinuationThreads, AttemptsOfOneKeyNeverLeaveAnOlderOnesCheckpoint) {
-  const auto clock = std::make_shared<RunningClock>();
+  const auto clock = system_clock();
   tier_test::FakeCheckpoints store;
   SpillQueue queue({.clock = clock, .writers = kThreads});
   Continuations continuations(queue, store, clock);

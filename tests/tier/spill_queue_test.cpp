@@ -10,17 +10,16 @@
 #include <vector>
 
 #include "holdfast/block/pool.h"
+#include "holdfast/env/manual_clock.h"
 #include "tests/code_of.h"
-#include "tests/tier/hand_clock.h"
 
 namespace holdfast {
 namespace {
 
 using testing::ElementsAre;
-using tier_test::HandClock;
 
 struct Rig {
-  std::shared_ptr<HandClock> clock = std::make_shared<HandClock>();
+  std::shared_ptr<ManualClock> clock = std::make_shared<ManualClock>();
   std::vector<std::string> log; // what ran and how jobs ended
   SpillQueue queue{
       {.clock = clock,

@@ -1,0 +1,76 @@
+// Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
+
+#include <cstdio>
+#include <memory>
+
+#include "chat_loop.h"
+#include "chat_options.h"
+#include "chat_session.h"
+#include "commands.h"
+#include "console.h"
+#include "errors.h"
+#include "running_model.h"
+
+namespace holdfast::app {
+
+namespace {
+
+/// How long the end of a chat waits for the disk.
+constexpr double kFlushSeconds = 10;
+
+void greet(const ChatArguments& arguments, const ChatSession& session) {
+  if (!session.has_template()) {
+    complain(
+        "the model has no chat template: a plain transcript (User: ... "
+        "Assistant: ...) is used");
+  }
+  if (session.kept()) {
+    std::fprintf(
+        stderr,
+        "holdfast: chat %s, %zu turns (/help lists the commands)\n",
+        printable(session.name()).c_str(),
+        session.history().turns().size());
+  } else {
+    std::fputs(
+        "holdfast: this chat is in memory alone (/help lists the commands)\n",
+        stderr);
+  }
+  if (arguments.goes_on && !arguments.json) {
+    std::fputs(history_text(session.history()).c_str(), stderr);
+  }
+}
+
+int run_chat(ChatArguments& arguments) {
+  arguments.complete();
+  double load_ms = 0;
+  const auto running = start_model(
+      arguments.model,
+      arguments.folder,
+      WithoutFolder::kWhatIsInMemory,
+      load_ms);
+  if (arguments.verbose) {
+    print_running(*running);
+  }
+  ChatSession session(arguments, *running);
+  greet(arguments, session);
+  const int code = blaming(
+      arguments.model.path, [&] { return ChatLoop(arguments, session).run(); });
+  if (session.kept()) {
+    flush_state(*running->cache, kFlushSeconds);
+  }
+  return code;
+}
+
+} // namespace
+
+void add_chat(CLI::App& app, Action& action) {
+  CLI::App* command =
+      app.add_subcommand("chat", "Talk with a model, and go on later");
+  const auto arguments = std::make_shared<ChatArguments>();
+  arguments->add_to(*command);
+  command->callback([&action, arguments] {
+    action = [arguments] { return run_chat(*arguments); };
+  });
+}
+
+} // namespace holdfast::app

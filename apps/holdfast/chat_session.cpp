@@ -1,0 +1,259 @@
+// Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
+
+#include "chat_session.h"
+
+#include <algorithm>
+#include <ctime>
+#include <utility>
+
+#include "console.h"
+#include "errors.h"
+#include "holdfast/base/sha256.h"
+#include "holdfast/formats/utf8.h"
+
+namespace holdfast::app {
+
+namespace {
+
+/// What ids mean: equal for equal vocabularies.
+std::string vocabulary_digest(const Tokenizer& tokenizer) {
+  Sha256 digest;
+  for (int32_t id = 0; id < tokenizer.size(); ++id) {
+    const std::string_view piece = tokenizer.piece(id);
+    const auto type = static_cast<unsigned char>(tokenizer.type(id));
+    const auto size = static_cast<uint32_t>(piece.size());
+    digest.add(std::as_bytes(std::span(&size, 1)));
+    digest.add(std::as_bytes(std::span(&type, 1)));
+    digest.add(std::as_bytes(std::span(piece)));
+  }
+  return digest.finish().hex();
+}
+
+std::tm local_time(int64_t seconds) {
+  const auto time = static_cast<std::time_t>(seconds);
+  std::tm local = {};
+  localtime_r(&time, &local);
+  return local;
+}
+
+std::string name_of_now() {
+  char text[32];
+  const std::tm now = local_time(std::time(nullptr));
+  std::strftime(text, sizeof(text), "%Y-%m-%d-%H%M%S", &now);
+  return text;
+}
+
+} // namespace
+
+ChatSession::ChatSession(ChatArguments& arguments, RunningModel& running)
+    : arguments_(arguments), running_(running) {
+  vocabulary_ = vocabulary_digest(running_.loaded.source.tokenizer);
+  if (arguments_.folder.kept()) {
+    store_ = std::make_unique<ChatStore>(*running_.cache, running_.file_name);
+  }
+  if (arguments_.goes_on) {
+    const auto name = arguments_.continued.empty()
+        ? store_->newest()
+        : std::optional(arguments_.continued);
+    if (!name) {
+      throw UserError("--continue: expected a chat that was kept, got none");
+    }
+    load(*name);
+    return;
+  }
+  ChatHistory fresh;
+  fresh.vocabulary = vocabulary_;
+  fresh.system = arguments_.system.value_or("");
+  fresh.seed = *arguments_.seed;
+  fresh.begun = std::time(nullptr);
+  use(std::move(fresh));
+  if (store_) {
+    name_ = arguments_.name.empty() ? name_of_now() : arguments_.name;
+    if (store_->has(name_)) {
+      if (!arguments_.name.empty()) {
+        throw UserError(
+            "--name: expected a new name, got that of a chat which is kept "
+            "(--continue " +
+            name_ + " goes on with it)");
+      }
+      name_ = free_name();
+    }
+  }
+}
+
+bool ChatSession::has_template() const {
+  return !running_.loaded.source.chat_template.empty();
+}
+
+void ChatSession::use(ChatHistory history) {
+  history_ = std::move(history);
+  // A seed that was asked for holds; else the chat's own.
+  if (!arguments_.drawn_seed) {
+    history_.seed = *arguments_.seed;
+  }
+  arguments_.generate.sampling.seed = history_.seed;
+  const auto& source = running_.loaded.source;
+  prompt_ = std::make_unique<const ChatPrompt>(
+      source.tokenizer,
+      source.chat_template,
+      ChatPrompt::Options{
+          .special = arguments_.special, .begun = local_time(history_.begun)});
+}
+
+void ChatSession::load(const std::string& name) {
+  require_folder("/load");
+  ChatHistory loaded = store_->load(name);
+  if (loaded.vocabulary != vocabulary_) {
+    throw UserError(
+        "chat \"" + name +
+        "\": expected one of a model with the same "
+        "vocabulary, got another's");
+  }
+  use(std::move(loaded));
+  name_ = name;
+}
+
+void ChatSession::require_folder(const char* command) const {
+  if (!store_) {
+    throw UserError(
+        std::string(command) +
+        ": expected a folder of state (--state), got none: this chat is in "
+        "memory alone");
+  }
+}
+
+bool ChatSession::keep() {
+  if (!store_) {
+    return false;
+  }
+  try {
+    return store_->store(name_, history_);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::kStale) {
+      throw;
+    }
+    const std::string other = free_name();
+    complain(
+        "another process went on with chat \"" + name_ +
+        "\": this one goes on as \"" + other + '"');
+    name_ = other;
+    return store_->store(name_, history_);
+  }
+}
+
+std::unique_ptr<ResumableRun> ChatSession::begin_run() {
+  if (!store_ || arguments_.model.state.reference_read) {
+    return nullptr; // what a reference read gives depends on chunks
+  }
+  const std::string key =
+      "chat/" + name_ + "/" + std::to_string(history_.turns().size());
+  auto run = std::make_unique<ResumableRun>(
+      *running_.cache, ResumableOptions{.key = key});
+  if (!run->damage().empty()) {
+    complain("the interrupted answer is begun anew: " + run->damage());
+  }
+  return run;
+}
+
+ChatAnswer
+ChatSession::ask(const ChatHistory::Pending& question, const Hooks& hooks) {
+  if (!is_utf8(question.user)) {
+    throw UserError("expected a message in UTF-8, got other bytes");
+  }
+  const auto last = history_.last();
+  const TurnPrompt prompt =
+      prompt_->next(last ? &*last : nullptr, history_.asked(question));
+  history_.pending = question;
+  try {
+    keep();
+    auto run = begin_run();
+    ChatAnswer answer;
+    try {
+      answer = generate(prompt, hooks, run.get());
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::kUnsupported || !run || !run->point()) {
+        throw;
+      }
+      complain(
+          std::string("the interrupted answer is begun anew: ") + error.what());
+      run->complete();
+      run.reset(); // its claim of the key
+      run = begin_run();
+      answer = generate(prompt, hooks, run.get());
+    }
+    history_.add(question, prompt.tokens, answer.result);
+    answer.rewritten = prompt.rewritten;
+    answer.durable = keep();
+    if (run) {
+      run->complete();
+    }
+    return answer;
+  } catch (const Error&) {
+    history_.pending.reset();
+    keep();
+    throw;
+  }
+}
+
+ChatAnswer ChatSession::generate(
+    const TurnPrompt& prompt,
+    const Hooks& hooks,
+    ResumableRun* resumable) {
+  GenerateOptions options = arguments_.generate;
+  options.stops.insert(
+      options.stops.end(), prompt_->stops().begin(), prompt_->stops().end());
+  std::optional<Error> failure;
+  const GenerateHooks generate_hooks{
+      .text = [&](int64_t, std::string_view text) { hooks.text(text); },
+      .interrupted = hooks.interrupted,
+      .failure = &failure,
+      .resumable = resumable};
+  Generator generator = running_.generator();
+  generator.keeps_texts = false; // the chat is the record
+  auto results = generator.run({prompt.tokens}, options, generate_hooks);
+  if (failure) {
+    complain(failure->what());
+  }
+  return {.result = std::move(results.front())};
+}
+
+void ChatSession::set_system(const std::string& text) {
+  if (!is_utf8(text)) {
+    throw UserError("/system: expected UTF-8, got other bytes");
+  }
+  history_.system = text;
+  keep();
+}
+
+void ChatSession::go_to(int64_t turn) {
+  history_.go_to(turn);
+  keep();
+}
+
+void ChatSession::save_as(const std::string& name) {
+  require_folder("/save");
+  require_chat_name(name);
+  if (name != name_ && store_->has(name)) {
+    throw UserError(
+        "expected a new name, got that of a chat which is kept: " + name);
+  }
+  name_ = name;
+  keep();
+}
+
+std::vector<std::string> ChatSession::names() {
+  require_folder("/load");
+  return store_->names();
+}
+
+std::string ChatSession::free_name() {
+  require_folder("/fork");
+  for (int number = 2;; ++number) {
+    const std::string name = name_ + "-" + std::to_string(number);
+    if (!store_->has(name)) {
+      return name;
+    }
+  }
+}
+
+} // namespace holdfast::app

@@ -1,0 +1,91 @@
+// Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
+//
+// A chat that runs: asks the model, keeps the history, on disk where there is a
+// folder. Every turn begins with the state that the last one left.
+//
+// Invariant: a question is on disk before it is answered, and a turn when its
+// answer has ended; a killed one goes on where its last checkpoint was and ends
+// as it would have. Threads: the engine thread.
+
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "chat_history.h"
+#include "chat_options.h"
+#include "chat_store.h"
+#include "holdfast/engine/chat_prompt.h"
+#include "holdfast/engine/resumable_run.h"
+#include "running_model.h"
+
+namespace holdfast::app {
+
+/// What a turn was, beside its place in the history.
+struct ChatAnswer {
+  Generation result;
+  bool rewritten = false; // the template changed what came before
+  bool durable = false;
+};
+
+class ChatSession {
+ public:
+  /// Loads the chat of `--continue`, or begins one. The arguments outlive it.
+  /// Throws UserError.
+  ChatSession(ChatArguments& arguments, RunningModel& running);
+
+  const ChatHistory& history() const {
+    return history_;
+  }
+  /// Empty without a folder.
+  const std::string& name() const {
+    return name_;
+  }
+  bool kept() const {
+    return store_ != nullptr;
+  }
+  bool has_template() const;
+
+  struct Hooks {
+    std::function<void(std::string_view text)> text = {};
+    const std::atomic<bool>* interrupted = nullptr;
+  };
+  /// Answers the question; a question that waits is answered by the same call.
+  /// Where it throws, the history is as before.
+  ChatAnswer ask(const ChatHistory::Pending& question, const Hooks& hooks);
+
+  void set_system(const std::string& text);
+  void go_to(int64_t turn);
+  /// This chat under another name, which is its name from then on.
+  void save_as(const std::string& name);
+  void load(const std::string& name);
+  std::vector<std::string> names();
+  /// A name that no chat has: this one's with a number.
+  std::string free_name();
+
+ private:
+  std::unique_ptr<ResumableRun> begin_run();
+  ChatAnswer generate(
+      const TurnPrompt& prompt,
+      const Hooks& hooks,
+      ResumableRun* resumable);
+  /// Says where it goes on under another name, because another process went on
+  /// with the chat.
+  bool keep();
+  void require_folder(const char* command) const;
+  void use(ChatHistory history);
+
+  ChatArguments& arguments_;
+  RunningModel& running_;
+  std::unique_ptr<ChatStore> store_;
+  std::string vocabulary_;
+  std::string name_;
+  ChatHistory history_;
+  std::unique_ptr<const ChatPrompt> prompt_;
+};
+
+} // namespace holdfast::app

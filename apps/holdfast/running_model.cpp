@@ -1,0 +1,52 @@
+// Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
+
+#include "running_model.h"
+
+#include <cstdio>
+#include <filesystem>
+#include <utility>
+
+namespace holdfast::app {
+
+Generator RunningModel::generator() {
+  return {
+      compiled ? *compiled : *loaded.model,
+      loaded.source.tokenizer,
+      loaded.source.end_tokens,
+      *state,
+      loaded.runtime,
+      cache ? &*cache : nullptr,
+      file_name};
+}
+
+std::unique_ptr<RunningModel> start_model(
+    ModelOptions& model,
+    const StateFolder& folder,
+    WithoutFolder without,
+    double& load_ms) {
+  std::unique_ptr<RunningModel> running(new RunningModel{
+      .loaded = model.load(load_ms),
+      .file_name = std::filesystem::path(model.path).filename().string()});
+  if (folder.kept()) {
+    model.state.weights = folder.digest(model.path);
+  }
+  model.state.foreign = folder.foreign();
+  running->state = model.make_state(running->loaded);
+  if (folder.kept() || without == WithoutFolder::kWhatIsInMemory) {
+    running->cache.emplace(*running->state, folder.cache_options());
+  }
+  running->compiled = model.compile(running->loaded);
+  return running;
+}
+
+void print_running(const RunningModel& running) {
+  std::fprintf(
+      stderr,
+      "kernels %s, %d threads, weights %.1f MB\n%s\n",
+      name(running.loaded.runtime.path),
+      running.loaded.runtime.executor->threads(),
+      static_cast<double>(running.loaded.model->weight_bytes().get()) / 1e6,
+      running.state->explain().c_str());
+}
+
+} // namespace holdfast::app

@@ -1,0 +1,87 @@
+// Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
+
+#include "holdfast/tier/conversation_export.h"
+
+#include <utility>
+
+namespace holdfast {
+
+namespace {
+
+class RecordExport {
+ public:
+  RecordExport(DiskTier& tier, const ConversationProgress& progress)
+      : tier_(tier), progress_(progress) {}
+
+  /// Throws what the disk says.
+  ExportedConversation
+  run(const RecordName& name, ConversationWriterOptions to) {
+    const StoredRecord record = tier_.record(name).value();
+    const ScopeText scope = tier_.scope_text(record.scope).value();
+    const std::vector<StoredNode> path = tier_.path(record.leaf).value();
+    const std::string body = tier_.record_body(name).value();
+    for (const StoredNode& node : path) {
+      for (const StoredImage& image : node.images) {
+        result_.image_bytes += image.extent.bytes;
+      }
+    }
+    const auto writer = ConversationWriter::create(std::move(to)).value();
+    writer->add_body(body).check();
+    for (const StoredNode& node : path) {
+      writer->add_node(
+          {.tokens = node.tokens,
+           .marks = node.marks,
+           .cost = node.cost,
+           .images = {}});
+      add_images(*writer, node);
+    }
+    result_.tokens = record.length;
+    result_.file_bytes = writer
+                             ->finish(
+                                 scope,
+                                 {.space = name.space,
+                                  .name = name.name,
+                                  .version = record.version,
+                                  .length = record.length,
+                                  .body = {}})
+                             .value();
+    return result_;
+  }
+
+ private:
+  void add_images(ConversationWriter& writer, const StoredNode& node) {
+    for (const StoredImage& image : node.images) { // by slot
+      const MappedImage mapped = tier_.map(image.extent).value();
+      writer.add_image(image.slot, mapped.bytes()).check();
+      ++result_.images;
+      done_ += image.extent.bytes;
+      if (progress_) {
+        progress_(done_, result_.image_bytes);
+      }
+    }
+  }
+
+  DiskTier& tier_;
+  const ConversationProgress& progress_;
+  ExportedConversation result_;
+  Bytes done_;
+};
+
+} // namespace
+
+Result<ExportedConversation> export_record(
+    DiskTier& tier,
+    const RecordName& name,
+    ConversationWriterOptions to,
+    const ConversationProgress& progress) {
+  try {
+    return RecordExport(tier, progress).run(name, std::move(to));
+  } catch (const Error& error) {
+    if (error.code() == ErrorCode::kInvalidArgument) {
+      throw; // the caller's mistake
+    }
+    return Status(error.code(), error.what());
+  }
+}
+
+} // namespace holdfast
