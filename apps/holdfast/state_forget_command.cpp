@@ -51,7 +51,8 @@ struct Forgotten {
   ScanReport scan;
   size_t runs = 0; // that were looked for
   bool clean() const {
-    return removed.held == Bytes() && scan.found == 0 && scan.unread.empty();
+    return removed.unerased == Bytes() && scan.found == 0 &&
+        scan.unread.empty();
   }
 };
 
@@ -69,10 +70,10 @@ void print(const Forgotten& forgotten) {
 }
 
 void complain_of(const Forgotten& forgotten) {
-  if (forgotten.removed.held > Bytes()) {
+  if (forgotten.removed.unerased > Bytes()) {
     complain(
         "expected all bytes to be gone, got " +
-        shown_bytes(forgotten.removed.held) +
+        shown_bytes(forgotten.removed.unerased) +
         " that another process has mapped: run holdfast state prune when it "
         "has ended");
   }
@@ -93,7 +94,7 @@ Json forgotten_json(const Forgotten& forgotten) {
       {"records", std::move(names)},
       {"nodes", forgotten.removed.nodes.size()},
       {"freed", forgotten.removed.freed.get()},
-      {"held", forgotten.removed.held.get()},
+      {"unerased", forgotten.removed.unerased.get()},
       {"files", forgotten.scan.files},
       {"bytes", forgotten.scan.bytes.get()},
       {"runs", forgotten.runs},
@@ -122,7 +123,7 @@ int run_forget(const ForgetArguments& arguments) {
           removed.nodes.begin(),
           removed.nodes.end());
       forgotten.removed.freed += removed.freed;
-      forgotten.removed.held = removed.held; // what is dead at the end
+      forgotten.removed.unerased = removed.unerased; // at the end
     }
   }
   const ByteSearch search = before.gone_since(*tier);
