@@ -163,8 +163,11 @@ TEST(StateCommand, VerifyFindsADamagedByteOnceAndExitsWithOne) {
     if (entry.path().extension() == ".segment") {
       std::fstream file(
           entry.path(), std::ios::in | std::ios::out | std::ios::binary);
-      file.seekp(4096 + 17); // of the first image
-      file.put('\x5a');
+      constexpr int kPlace = 4096 + 17; // in the first image
+      file.seekg(kPlace);
+      const int byte = file.get();
+      file.seekp(kPlace);
+      file.put(static_cast<char>(byte ^ 0x10));
     }
   }
   const Outcome damaged = folder.state({"verify", "--json"});
