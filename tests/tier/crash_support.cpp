@@ -18,17 +18,17 @@ Tokens first(const Tokens& tokens, size_t count) {
       tokens.begin() + static_cast<long>(std::min(count, tokens.size())));
 }
 
+} // namespace
+
 DiskTierOptions
 options_of(const std::shared_ptr<FileSystem>& files, const Workload& workload) {
   DiskTierOptions options;
-  options.folder = "/state";
+  options.folder = workload.folder;
   options.max_bytes = workload.max_bytes;
   options.files = files;
   options.clock = std::make_shared<ManualClock>();
   return options;
 }
-
-} // namespace
 
 void Client::take_back(const Removed& removed) {
   for (const NodeId id : removed.nodes) {
@@ -55,6 +55,15 @@ void Client::turn(const std::string& name, const Tokens& tokens) {
       }
     }
   }
+  if (published_) {
+    const Truth before = truth_;
+    if (tail != tails_.end()) {
+      truth_.images.erase(paths_[tail->second]);
+    }
+    truth_.may_evict = true;
+    publish();
+    truth_ = before;
+  }
   const auto stored = tier_.store(batch);
   if (!stored.ok()) {
     // It may have evicted before it failed.
@@ -63,6 +72,7 @@ void Client::turn(const std::string& name, const Tokens& tokens) {
       // Its tail may have gone into a node that was committed after all.
       truth_.images.erase(paths_[tail->second]);
     }
+    publish();
     return;
   }
   for (size_t i = 0; i < batch.nodes.size(); ++i) {
@@ -73,6 +83,13 @@ void Client::turn(const std::string& name, const Tokens& tokens) {
   truth_.chats[name] = batch.record->version;
   tails_[name] = stored.value().nodes.back();
   take_back(stored.value().removed);
+  publish();
+}
+
+void Client::end(const std::string& name) {
+  truth_.chats.erase(name);
+  publish();
+  std::ignore = tier_.remove_record({"chat", name});
 }
 
 void Client::forget(const std::string& name, const Tokens& tokens) {
@@ -81,6 +98,7 @@ void Client::forget(const std::string& name, const Tokens& tokens) {
   for (size_t end = 64; end < tokens.size() + 64; end += 64) {
     truth_.images.erase(first(tokens, end));
   }
+  publish();
   std::ignore = tier_.forget({"chat", name});
 }
 
@@ -90,18 +108,25 @@ void Client::put_object(const std::string& key, const std::string& value) {
       .key = key,
       .bytes = std::as_bytes(std::span(value.data(), value.size()))};
   truth_.objects.erase(key); // either value, where this fails
+  publish();
   if (const auto put = tier_.put_objects(std::span(&object, 1)); put.ok()) {
     truth_.objects[key] = value;
     take_back(put.value());
+    publish();
   }
 }
 
 void Client::remove_object(const std::string& key) {
   truth_.objects.erase(key);
+  publish();
   std::ignore = tier_.remove_object("encoder", key);
 }
 
 void Client::evict(Bytes bytes) {
+  const bool may_evict = truth_.may_evict;
+  truth_.may_evict |= published_ != nullptr;
+  publish();
+  truth_.may_evict = may_evict;
   const auto removed = tier_.evict(bytes);
   if (removed.ok()) {
     take_back(removed.value());
@@ -109,6 +134,7 @@ void Client::evict(Bytes bytes) {
   } else {
     truth_.may_evict = true;
   }
+  publish();
 }
 
 void Client::read_all() {
@@ -209,11 +235,11 @@ void expect_truth(
   ASSERT_TRUE(opened.ok()) << opened.status().text();
   DiskTier& tier = *opened.value();
   // Leftovers are gone, and everything counts.
-  EXPECT_EQ(files->list("/state/open").value().size(), 1u);
+  EXPECT_EQ(files->list(workload.folder + "/open").value().size(), 1u);
   EXPECT_EQ(
-      segments_of(*files, "/state").size(),
+      segments_of(*files, workload.folder).size(),
       static_cast<size_t>(tier.stats().value().segments));
-  EXPECT_LE(bytes_below(*files, "/state"), workload.max_bytes);
+  EXPECT_LE(bytes_below(*files, workload.folder), workload.max_bytes);
   EXPECT_EQ(tier.stats().value().foreign, Bytes(0));
   // All that is offered is right, and all that must be there is offered.
   const Offered all = offered(tier);

@@ -30,12 +30,23 @@ struct Truth {
 /// A tier and a client of it that goes on after errors, as a server would.
 class Client {
  public:
-  Client(DiskTier& tier, const Images& images, Truth& truth)
-      : tier_(tier), images_(images), truth_(truth) {}
+  /// `published` is called whenever the truth changed, and before any call that
+  /// may end in the middle: the truth then holds whatever becomes of that.
+  Client(
+      DiskTier& tier,
+      const Images& images,
+      Truth& truth,
+      std::function<void()> published = nullptr)
+      : tier_(tier),
+        images_(images),
+        truth_(truth),
+        published_(std::move(published)) {}
 
   /// A turn of a chat: all tokens so far, of which a tail may be superseded.
   void turn(const std::string& name, const Tokens& tokens);
   void forget(const std::string& name, const Tokens& tokens);
+  /// Its record goes, its nodes stay.
+  void end(const std::string& name);
   void put_object(const std::string& key, const std::string& value);
   void remove_object(const std::string& key);
   void evict(Bytes bytes);
@@ -43,10 +54,16 @@ class Client {
 
  private:
   void take_back(const Removed& removed);
+  void publish() const {
+    if (published_) {
+      published_();
+    }
+  }
 
   DiskTier& tier_;
   const Images& images_;
   Truth& truth_;
+  const std::function<void()> published_;
   std::map<std::string, NodeId> tails_; // the last node of a chat's last turn
   std::map<NodeId, Tokens> paths_;
 };
@@ -56,7 +73,10 @@ struct Workload {
   bool from_nothing; // else in a folder that a tier was opened in before
   Bytes max_bytes;
   std::function<void(Client&)> run;
+  std::string folder = "/state";
 };
+DiskTierOptions
+options_of(const std::shared_ptr<FileSystem>& files, const Workload& workload);
 const std::vector<Workload>& workloads();
 /// What it starts from, anew.
 std::shared_ptr<MemoryFileSystem> start_of(const Workload& workload);
