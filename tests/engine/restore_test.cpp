@@ -1,0 +1,269 @@
+// Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
+//
+// Restored is cold, bit for bit: every registered codec, always and from a
+// position on, in every family, through RAM, through a disk, and for texts that
+// were interrupted. A new codec or family joins by itself.
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "holdfast/engine/forward.h"
+#include "holdfast/env/manual_clock.h"
+#include "holdfast/env/memory_file_system.h"
+#include "holdfast/prefix/prefix_cache.h"
+#include "tests/engine/engine_support.h"
+#include "tests/models/folder_rig.h"
+
+namespace holdfast::test {
+namespace {
+
+constexpr int64_t kLength = 150; // of a text: two blocks and a tail
+constexpr int64_t kStart = 80; // where precision changes, within a block
+
+/// One of each family, loaded once.
+const Model& model_of(const std::string& family) {
+  if (family == "gemma3") {
+    return *tiny().model;
+  }
+  static const Runtime runtime{
+      std::make_shared<Executor>(2), best_kernel_path()};
+  static std::map<std::string, std::unique_ptr<FolderWeights>> weights;
+  static std::map<std::string, std::unique_ptr<Model>> models;
+  if (!models.contains(family)) {
+    weights[family] =
+        std::make_unique<FolderWeights>(model_folder(family), runtime.executor);
+    models[family] = make_model(*weights[family], runtime);
+  }
+  return *models[family];
+}
+
+struct Choice {
+  std::string family;
+  const Codec* codec;
+  bool changes; // dense before kStart
+};
+
+void PrintTo(const Choice& choice, std::ostream* out) {
+  *out << choice.family << " " << choice.codec->name();
+}
+
+std::string name_of(const testing::TestParamInfo<Choice>& info) {
+  std::string name = info.param.family + "_" + info.param.codec->name() +
+      (info.param.changes ? "_later" : "");
+  std::ranges::replace_if(
+      name, [](char c) { return !std::isalnum(c) && c != '_'; }, '_');
+  return name;
+}
+
+std::vector<Choice> every() {
+  std::vector<Choice> all;
+  for (const char* family :
+       {"gemma3", "gemma4", "gemma4_wide", "qwen35", "latent"}) {
+    for (const Codec* codec : all_codecs()) {
+      all.push_back({family, codec, false});
+      if (std::string(codec->name()) != "bf16") {
+        all.push_back({family, codec, true});
+      }
+    }
+  }
+  return all;
+}
+
+StateOptions options_of(const Choice& choice) {
+  StateOptions options;
+  options.layers = model_of(choice.family).layers();
+  const Codec* dense = find_codec("bf16").value();
+  options.precision.phases = choice.changes
+      ? always(dense, dense)
+      : always(choice.codec, choice.codec);
+  if (choice.changes) {
+    options.precision.phases.push_back(
+        {.keys = choice.codec,
+         .values = choice.codec,
+         .start = Position(kStart)});
+  }
+  options.runtime = {std::make_shared<Executor>(2), best_kernel_path()};
+  return options;
+}
+
+/// A process: a state and what it knows, over a folder or none.
+class Process {
+ public:
+  explicit Process(
+      const Choice& choice,
+      const std::shared_ptr<MemoryFileSystem>& files = nullptr)
+      : model_(model_of(choice.family)), state_(options_of(choice)) {
+    PrefixCacheOptions with;
+    if (files) {
+      with.disk = DiskTier::open({.folder = "/state",
+                                  .files = files,
+                                  .clock = std::make_shared<ManualClock>()})
+                      .value();
+    }
+    cache_ = std::make_unique<PrefixCache>(state_, std::move(with));
+  }
+
+  struct Run {
+    int64_t reused;
+    std::string why;
+    std::vector<float> logits; // of what was computed
+  };
+  /// Computes what is not known of the text, and keeps it.
+  Run run(const std::vector<int32_t>& text, int64_t chunk) {
+    const Begun begun = cache_->begin({text});
+    Run result{begun.reused.get(), begun.why.line(), {}};
+    for (int64_t done = result.reused; done < std::ssize(text);) {
+      const int64_t count = std::min(
+          {chunk, std::ssize(text) - done, state_.max_append(begun.row)});
+      const auto part = std::span(text).subspan(
+          static_cast<size_t>(done), static_cast<size_t>(count));
+      const RowTokens row{begun.row, part, count};
+      const Logits logits = run_step(model_, state_, {&row, 1});
+      for (int64_t i = 0; i < count; ++i) {
+        const auto values = logits.row(i);
+        result.logits.insert(result.logits.end(), values.begin(), values.end());
+      }
+      done += count;
+      cache_->grew(
+          begun.row, {std::span(text).first(static_cast<size_t>(done))});
+    }
+    cache_->put(begun.row, {text});
+    state_.remove_row(begun.row);
+    return result;
+  }
+  bool flush() {
+    return cache_->flush().durable;
+  }
+
+ private:
+  const Model& model_;
+  State state_;
+  std::unique_ptr<PrefixCache> cache_;
+};
+
+class Restore : public testing::TestWithParam<Choice> {
+ protected:
+  /// False where no read or layer takes the codec: then it must say why.
+  static bool is_covered() {
+    try {
+      State state(options_of(GetParam()));
+      return true;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::kUnsupported) << error.what();
+      EXPECT_NE(std::string(error.what()).find("layer"), std::string::npos);
+      return false;
+    }
+  }
+  /// Of texts that agree in their first `fork` tokens.
+  static std::vector<int32_t> text(int64_t length, int64_t fork = kLength) {
+    const auto vocab =
+        static_cast<uint32_t>(model_of(GetParam().family).config().vocab);
+    std::mt19937 common(5);
+    std::mt19937 own(static_cast<uint32_t>(100 + fork));
+    std::vector<int32_t> tokens;
+    for (int64_t i = 0; i < length; ++i) {
+      auto& random = i < fork ? common : own;
+      tokens.push_back(static_cast<int32_t>(random() % vocab));
+    }
+    return tokens;
+  }
+  /// What a process that knows nothing computes.
+  static std::vector<float> cold(const std::vector<int32_t>& tokens) {
+    return Process(GetParam()).run(tokens, 64).logits;
+  }
+  static void expect_cold(
+      const Process::Run& run,
+      const std::vector<float>& whole,
+      int64_t least) {
+    EXPECT_GE(run.reused, least) << run.why;
+    EXPECT_TRUE(same_bits(
+        run.logits,
+        {whole.end() - static_cast<int64_t>(run.logits.size()), whole.end()}))
+        << run.why;
+  }
+  /// Whole blocks of the first `agreed` tokens are known at least, in the
+  /// precision of a cold run.
+  static int64_t least_known(int64_t agreed) {
+    return std::min(agreed, kLength - 1) / kBlockTokens * kBlockTokens;
+  }
+};
+
+TEST_P(Restore, FromRamIsCold) {
+  if (!is_covered()) {
+    return;
+  }
+  Process process(GetParam());
+  EXPECT_EQ(process.run(text(kLength), 40).reused, 0);
+  for (const int64_t fork : {65L, 128L, 140L, kLength}) {
+    SCOPED_TRACE(fork);
+    const auto tokens = text(kLength, fork);
+    expect_cold(process.run(tokens, 90), cold(tokens), least_known(fork));
+  }
+}
+
+TEST_P(Restore, FromDiskIsCold) {
+  if (!is_covered()) {
+    return;
+  }
+  const auto files = MemoryFileSystem::make();
+  {
+    Process first(GetParam(), files);
+    first.run(text(kLength), 40);
+    ASSERT_TRUE(first.flush());
+  }
+  for (const int64_t fork : {65L, 140L, kLength}) {
+    SCOPED_TRACE(fork);
+    const auto tokens = text(kLength, fork);
+    Process later(GetParam(), files);
+    const auto run = later.run(tokens, 90);
+    expect_cold(run, cold(tokens), least_known(fork));
+    EXPECT_NE(run.why.find("(0 from RAM"), std::string::npos) << run.why;
+  }
+}
+
+TEST_P(Restore, OfATextThatWasInterruptedTwiceIsCold) {
+  if (!is_covered()) {
+    return;
+  }
+  const auto files = MemoryFileSystem::make();
+  const auto whole = cold(text(kLength));
+  int64_t before = 0;
+  for (const int64_t length : {70L, 115L, kLength}) {
+    SCOPED_TRACE(length);
+    Process process(GetParam(), files);
+    const auto run = process.run(text(length), 33);
+    const auto vocab = static_cast<int64_t>(whole.size()) / kLength;
+    EXPECT_EQ(run.reused, before) << run.why;
+    EXPECT_TRUE(same_bits(
+        run.logits,
+        {whole.begin() + run.reused * vocab, whole.begin() + length * vocab}));
+    ASSERT_TRUE(process.flush());
+    before = length;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Restore, testing::ValuesIn(every()), name_of);
+
+TEST(RestoreSuite, LeavesNoFamilyWithoutMostCodecs) {
+  std::map<std::string, int> covered;
+  for (const Choice& choice : every()) {
+    try {
+      State state(options_of(choice));
+      ++covered[choice.family];
+    } catch (const Error&) {
+    }
+  }
+  for (const auto& [family, count] : covered) {
+    EXPECT_GE(count, std::ssize(all_codecs())) << family;
+  }
+  EXPECT_EQ(covered.size(), 5u);
+}
+
+} // namespace
+} // namespace holdfast::test
