@@ -10,6 +10,7 @@
 #include "commands.h"
 #include "console.h"
 #include "errors.h"
+#include "holdfast/env/mapping_guard.h"
 
 namespace holdfast::app {
 
@@ -105,6 +106,9 @@ int run_command(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return answer(app, error);
   }
+  // Stored state that somebody cuts short under a mapping fails a step, not the
+  // process.
+  const MappingGuard guard;
   return action();
 }
 

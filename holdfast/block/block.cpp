@@ -4,6 +4,7 @@
 
 #include "holdfast/base/check.h"
 #include "holdfast/block/heap.h"
+#include "holdfast/env/mapping_guard.h"
 
 namespace holdfast {
 
@@ -15,6 +16,17 @@ std::byte* BlockRef::mutable_image() const {
       !shared(),
       "[block] expected an open block with one owner, got a shared one");
   return block_->image;
+}
+
+bool BlockRef::intact() const {
+  return !block_->spoiled.load(std::memory_order_acquire) &&
+      (!block_->foreign || mapping_is_whole(block_->image));
+}
+
+void BlockRef::made_of(const BlockRef& source) const {
+  if (!source.intact()) {
+    block_->spoiled.store(true, std::memory_order_release);
+  }
 }
 
 void BlockRef::release() noexcept {

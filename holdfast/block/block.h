@@ -27,6 +27,7 @@ struct BlockSlab;
 struct Block {
   std::atomic<int64_t> references{0};
   std::atomic<bool> sealed{false};
+  std::atomic<bool> spoiled{false};
   int64_t kind = 0;
   Bytes bytes;
   std::byte* image = nullptr;
@@ -85,6 +86,11 @@ class BlockRef {
   void seal() const {
     block_->sealed.store(true, std::memory_order_release);
   }
+  /// False where the image is a mapped file's that somebody cut short, or was
+  /// made of one such: its bytes mean nothing. It stays so (mapping_guard.h).
+  bool intact() const;
+  /// Says that the bytes were made of that block's, after they were.
+  void made_of(const BlockRef& source) const;
   /// True where another reference exists.
   bool shared() const {
     return block_->references.load(std::memory_order_acquire) > 1;

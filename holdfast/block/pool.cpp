@@ -34,6 +34,7 @@ BlockRef BlockPool::copy(const BlockRef& source) {
       result.mutable_image(),
       source.image(),
       static_cast<size_t>(source.bytes().get()));
+  result.made_of(source);
   heap_->count_copy(source.bytes());
   return result;
 }

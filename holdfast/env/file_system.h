@@ -44,7 +44,7 @@ struct FileFacts {
 
 /// Bytes of a file, mapped read-only from a page on. They stay as they are when
 /// the file is renamed, removed or replaced; they fault where it was cut short
-/// and read zero where it was punched.
+/// (mapping_guard.h) and read zero where it was punched.
 using MappedBytes = std::shared_ptr<const std::byte>;
 
 class File {

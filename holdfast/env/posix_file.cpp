@@ -5,12 +5,15 @@
 #include <algorithm>
 #include <cerrno>
 #include <limits>
+#include <optional>
 #include <system_error>
 #include <utility>
 
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+#include "holdfast/env/mapping_guard.h"
 
 namespace holdfast {
 
@@ -241,10 +244,19 @@ Result<MappedBytes> PosixFile::map(Bytes offset, Bytes length) const {
     return posix_status(errno, "map", path_);
   }
   ::madvise(data, size, MADV_WILLNEED); // a hint: it may be refused
-  const std::shared_ptr<const std::byte> whole(
-      static_cast<const std::byte*>(data),
-      [data, size](const std::byte*) { ::munmap(data, size); });
-  return MappedBytes(whole, whole.get() + lead);
+  struct Mapping {
+    Mapping(void* at, size_t bytes)
+        : data(at), size(bytes), watched(std::in_place, at, bytes) {}
+    ~Mapping() {
+      watched.reset();
+      ::munmap(data, size);
+    }
+    void* const data;
+    const size_t size;
+    std::optional<WatchedMapping> watched;
+  };
+  const auto mapping = std::make_shared<Mapping>(data, size);
+  return MappedBytes(mapping, static_cast<const std::byte*>(data) + lead);
 }
 
 } // namespace holdfast

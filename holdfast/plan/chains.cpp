@@ -126,6 +126,13 @@ Bytes Chains::retained_bytes(RowId row) const {
   return block_bytes(at(row).blocks);
 }
 
+bool Chains::intact(RowId row) const {
+  return std::ranges::all_of(at(row).blocks, [](const auto& blocks) {
+    return std::ranges::all_of(
+        blocks, [](const BlockRef& block) { return !block || block.intact(); });
+  });
+}
+
 bool Chains::copies_tail(const Row& row, int64_t group) const {
   const auto& blocks = row.blocks[static_cast<size_t>(group)];
   // A sealed tail was trimmed or captured; a conversion leaves it open.

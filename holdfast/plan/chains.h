@@ -146,6 +146,8 @@ class Chains {
   const Chain& chain(RowId row) const;
   /// [block], null where the row released it. Good until the next change.
   std::span<const BlockRef> blocks(RowId row, int64_t group) const;
+  /// False where a block of the row is not (BlockRef::intact).
+  bool intact(RowId row) const;
   /// The images that the row holds, shared or not.
   Bytes retained_bytes(RowId row) const;
   int64_t groups() const {

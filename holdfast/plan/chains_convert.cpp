@@ -125,6 +125,7 @@ BlockRef Chains::converted(const Row& row, int64_t group, int64_t block) {
        .target = target.mutable_image(),
        .slots =
            full ? kBlockTokens : row.chain.committed().get() % kBlockTokens});
+  target.made_of(source);
   if (full) {
     target.seal();
     pool_.remember_successor(source, target);

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "holdfast/base/check.h"
+#include "holdfast/env/mapping_guard.h"
 #include "holdfast/plan/chains.h"
 #include "holdfast/plan/planner.h"
 
@@ -64,6 +65,20 @@ void Transaction::place() {
   }
   plan_ = std::make_shared<const StepPlan>(
       make_step_plan(*chains_, appends_, generation_));
+}
+
+void Transaction::require_intact() const {
+  if (!open() || mappings_are_whole()) {
+    return;
+  }
+  for (const RowAppend& append : appends_) {
+    if (!chains_->intact(append.row)) {
+      throw Error(
+          ErrorCode::kCorrupt,
+          "[step.commit] expected stored images that stay as they are, got a "
+          "file that was cut short while it was mapped");
+    }
+  }
 }
 
 void Transaction::commit(std::span<const int64_t> accepted) {

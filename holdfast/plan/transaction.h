@@ -44,6 +44,9 @@ class Transaction {
   const std::shared_ptr<const StepPlan>& plan() const {
     return plan_;
   }
+  /// Throws kCorrupt where a block of its rows is not intact (BlockRef), so
+  /// that what was read of it means nothing.
+  void require_intact() const;
   /// Settles the first accepted[i], 0 .. count, positions of the i-th row of
   /// the step and ends it. Throws kStale on an ended step, kInvalidArgument for
   /// wrong counts and a bidirectional span in part; then nothing changed.

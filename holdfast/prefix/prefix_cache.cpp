@@ -86,9 +86,13 @@ PrefixCache::held(const Usable& usable) {
   for (const auto& group : usable.images) {
     auto& blocks = result.emplace_back();
     for (const UsableImage& image : group) {
-      if (image.ram) {
+      if (image.ram && image.ram.intact()) {
         blocks.push_back(image.ram);
         continue;
+      }
+      if (image.ram) {
+        tree_.unreadable(image);
+        return std::nullopt;
       }
       Result<MappedImage> mapped = options_.disk->map(*image.disk);
       if (!mapped.ok()) {

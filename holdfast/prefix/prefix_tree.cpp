@@ -276,8 +276,18 @@ void PrefixTree::unreadable(const UsableImage& image) {
   const Locked locked(*core_);
   Node* node = core_->resolve(image.node);
   Image* of = node ? node->find(image.slot) : nullptr;
-  if (of && of->on_disk() && of->disk == image.disk) {
+  if (!of) {
+    return;
+  }
+  const bool in_ram = image.ram && of->ram && of->ram->block == image.ram;
+  const bool on_disk = of->on_disk() && (in_ram || of->disk == image.disk);
+  if (in_ram) { // mapped: what it was mapped from is no better
+    core_->detach(*node, *of);
+  }
+  if (on_disk) {
     core_->set_unreadable(*node, *of);
+  }
+  if (in_ram || on_disk) {
     core_->prune(node, EvictedBy::kDisk);
   }
 }

@@ -192,7 +192,8 @@ class PrefixTree {
   std::vector<FreshImages> not_stored(const WriteBatch& batch);
   /// Nodes that the disk has no more.
   void removed(std::span<const NodeId> nodes);
-  /// The disk gave the image back wrongly or not at all.
+  /// The disk gave the image back wrongly or not at all; or it is in RAM, and
+  /// not intact (BlockRef).
   void unreadable(const UsableImage& image);
 
   // Retention.

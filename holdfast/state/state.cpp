@@ -174,6 +174,10 @@ Bytes State::peak_bytes() const {
   return impl_->core->pool.peak_bytes();
 }
 
+bool State::intact(RowId row) const {
+  return impl_->chains.intact(row);
+}
+
 Bytes State::retained_bytes(RowId row) const {
   return impl_->chains.retained_bytes(row);
 }

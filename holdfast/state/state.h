@@ -161,6 +161,9 @@ class State {
 
   Bytes bytes() const; // held now by all siblings, whole images
   Bytes peak_bytes() const;
+  /// False where a file under a stored image of the row was cut short: no step
+  /// of it commits any more.
+  bool intact(RowId row) const;
   /// The images that a row holds, shared or not.
   Bytes retained_bytes(RowId row) const;
   /// What one more position costs while no window is full and every layer is in

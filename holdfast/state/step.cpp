@@ -228,6 +228,7 @@ void Step::commit(std::span<const int64_t> accepted) {
                 std::to_string(i));
       }
     }
+    impl_->transaction.require_intact();
   } catch (...) {
     rollback();
     throw;

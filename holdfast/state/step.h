@@ -64,9 +64,9 @@ class Step {
   /// of the i-th row, 0 to its count. Throws, rolled back, where a layer failed
   /// (what its task threw), had failed in an earlier evaluation (kStale with
   /// the text) or was left out. A sibling's failure on their stream is none of
-  /// this step's, unless its layers ran behind it. Wrong counts, and such
-  /// as keep a bidirectional span in part, throw kInvalidArgument; the step
-  /// stays open.
+  /// this step's, unless its layers ran behind it. kCorrupt: a stored image
+  /// that it read was cut short (State::intact). Wrong counts, and such as keep
+  /// a bidirectional span in part, throw kInvalidArgument; the step stays open.
   void commit(std::span<const int64_t> accepted);
   /// All tokens of all rows.
   void commit_all();

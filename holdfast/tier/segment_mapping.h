@@ -12,6 +12,7 @@
 
 #include "holdfast/base/status.h"
 #include "holdfast/env/file_system.h"
+#include "holdfast/env/mapping_guard.h"
 #include "holdfast/tier/ids.h"
 #include "holdfast/tier/segment_reader.h"
 #include "holdfast/tier/segment_table.h"
@@ -33,6 +34,10 @@ class SegmentMapping {
   Result<size_t> find(Bytes offset, Bytes bytes) const;
   const std::byte* address(Bytes offset) const {
     return bytes_.get() + offset.get();
+  }
+  /// False once somebody cut the file short (mapping_guard.h).
+  bool intact() const {
+    return mapping_is_whole(bytes_.get());
   }
   /// Compares the entry with its checksums; `once`: unless it was compared
   /// before.

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "holdfast/base/strong.h"
+#include "holdfast/env/mapping_guard.h"
 #include "holdfast/tier/batch.h"
 #include "holdfast/tier/ids.h"
 
@@ -86,6 +87,11 @@ class MappedImage {
   }
   Bytes size() const {
     return size_;
+  }
+  /// Asked after the bytes were used: false where somebody cut the file short
+  /// meanwhile, so that they mean nothing (mapping_guard.h).
+  bool intact() const {
+    return !bytes_ || mapping_is_whole(bytes_.get());
   }
   /// The same bytes; keeps the mapping and its lease alive.
   const std::shared_ptr<const std::byte>& owner() const {

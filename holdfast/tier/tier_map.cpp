@@ -87,6 +87,12 @@ map_extent(DiskTierCore& core, const Extent& extent, Verify verify) {
   if (status.ok() && verify != Verify::kNever) {
     status = mapping->verify(entry.value(), verify == Verify::kFirstTouch);
   }
+  if (status.ok() && !mapping->intact()) { // compared before, or never
+    status = Status(
+        ErrorCode::kCorrupt,
+        "[DiskTier] expected a segment that stays as it is, got one that was "
+        "cut short while it was mapped");
+  }
   if (!status.ok()) {
     drop(core, extent, status.text());
     return status;

@@ -135,7 +135,14 @@ Result<std::string> DiskTier::record_body(const RecordName& name) {
     return body.status();
   }
   const auto bytes = body.value().bytes();
-  return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  if (!body.value().intact()) {
+    return Status(
+        ErrorCode::kCorrupt,
+        "[DiskTier] expected the body of record " + name.name +
+            ", got a segment that was cut short");
+  }
+  return text;
 }
 
 Status DiskTier::pin_record(const RecordName& name, bool pinned) {

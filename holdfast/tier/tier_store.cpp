@@ -57,6 +57,9 @@ class StoreRun {
       status = segment_.write();
     }
     if (status.ok()) {
+      status = sources();
+    }
+    if (status.ok()) {
       status = core_.run([&] { commit(); });
     }
     if (!status.ok()) {
@@ -69,6 +72,21 @@ class StoreRun {
   }
 
  private:
+  /// Whether what was written meant something.
+  Status sources() const {
+    for (const NodeToStore& node : batch_.nodes) {
+      for (const ImageToStore& image : node.images) {
+        if (!image.block.intact()) {
+          return Status(
+              ErrorCode::kCorrupt,
+              "[DiskTier] expected images to store that are whole, got one of "
+              "a file that was cut short while it was mapped");
+        }
+      }
+    }
+    return Status();
+  }
+
   /// In an access: plans what to write, and makes room for it.
   void prepare() {
     plan_ = SegmentPlan();

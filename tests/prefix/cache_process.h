@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <memory>
 #include <numeric>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -48,12 +49,13 @@ class Process {
   explicit Process(
       const StateOptions& options,
       std::shared_ptr<FileSystem> files = nullptr,
-      Bytes ram = Bytes(int64_t{1} << 30))
+      Bytes ram = Bytes(int64_t{1} << 30),
+      const std::string& folder = "/state")
       : state_(options) {
     PrefixCacheOptions with;
     with.ram = ram;
     if (files) {
-      with.disk = DiskTier::open({.folder = "/state",
+      with.disk = DiskTier::open({.folder = folder,
                                   .files = files,
                                   .clock = std::make_shared<ManualClock>()})
                       .value();
