@@ -85,10 +85,10 @@ bool ChatStore::has(const std::string& name) {
 }
 
 std::optional<std::string> ChatStore::newest() {
-  const auto records = cache_.records(kSpace);
+  const std::vector<RecordFacts> records = cache_.records(kSpace).value();
   std::optional<std::string> name;
   int64_t at = 0;
-  for (const RecordFacts& facts : users([&] { return records.value(); })) {
+  for (const RecordFacts& facts : records) {
     if (!name || facts.stored_ns >= at) {
       name = facts.name.name;
       at = facts.stored_ns;
@@ -98,8 +98,9 @@ std::optional<std::string> ChatStore::newest() {
 }
 
 std::vector<std::string> ChatStore::names() {
+  const std::vector<RecordFacts> records = cache_.records(kSpace).value();
   std::vector<std::string> names;
-  for (const RecordFacts& facts : cache_.records(kSpace).value()) {
+  for (const RecordFacts& facts : records) {
     names.push_back(facts.name.name);
   }
   return names;

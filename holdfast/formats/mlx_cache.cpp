@@ -166,7 +166,8 @@ class Reader {
     layer.group_size = number("3", "1");
     layer.bits = number("4", "2");
     if (layer.bits < 2 || layer.bits > 8 || layer.bits == 7 ||
-        layer.group_size < 1 || layer.group_size > 1024 || layer.offset.get() > layer.room()) {
+        layer.group_size < 1 || layer.group_size > 1024 ||
+        layer.offset.get() > layer.room()) {
       complain("2 to 8 bits, groups and an offset that fit", "others");
     }
     for (const size_t of : {size_t{0}, size_t{3}}) {

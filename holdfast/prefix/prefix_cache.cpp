@@ -214,15 +214,23 @@ Result<RecordBody> PrefixCache::checkpoint_body(const std::string& key) {
   return disk_->generations->body(key);
 }
 
-bool PrefixCache::keep(const Path& text, const InsertOptions& options) {
+NodeHandle PrefixCache::end_of(const Path& text) {
   const std::span<const GivenImage> nothing_new;
-  return tree_.insert(scope_, text, nothing_new, options).leaf != NodeHandle();
+  const Inserted found = tree_.insert(scope_, text, nothing_new);
+  return found.kept == text.length() ? found.leaf : NodeHandle();
+}
+
+bool PrefixCache::keep(const Path& text, const InsertOptions& options) {
+  if (end_of(text) == NodeHandle()) {
+    return false;
+  }
+  tree_.insert(scope_, text, std::span<const GivenImage>(), options);
+  return true;
 }
 
 std::optional<NodeHandle> PrefixCache::pin(const Path& text) {
-  const std::span<const GivenImage> nothing_new;
-  const NodeHandle leaf = tree_.insert(scope_, text, nothing_new).leaf;
-  return tree_.pin(leaf) ? std::optional(leaf) : std::nullopt;
+  const NodeHandle end = end_of(text);
+  return tree_.pin(end) ? std::optional(end) : std::nullopt;
 }
 
 bool PrefixCache::unpin(NodeHandle pinned) {

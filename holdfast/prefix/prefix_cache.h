@@ -110,10 +110,10 @@ class PrefixCache {
   // How long a text that is known stays in RAM (docs/prefix.md).
 
   /// Priority and time to live of its chat from now on; a use of it. False
-  /// where it is not known to its end.
+  /// where no known text ends there.
   bool keep(const Path& text, const InsertOptions& options);
   /// What RAM has of the text stays there until it is unpinned; pins count.
-  /// Nothing where it is not known to its end.
+  /// Nothing where no known text ends there.
   std::optional<NodeHandle> pin(const Path& text);
   /// False where the text went, as it may where the disk has it too. Throws
   /// kInvalidArgument for one that is not pinned.
@@ -158,6 +158,8 @@ class PrefixCache {
   /// A record as it is wanted. Throws as put().
   WantedPath wanted(const Path& text, NamedRecord record) const;
   bool put_wanted(WantedPath wanted);
+  /// The node that ends the text, none where no known one ends there; a use.
+  NodeHandle end_of(const Path& text);
   /// Leading tokens whose state is known.
   Position known(const Path& text) const;
 

@@ -133,6 +133,8 @@ class Kill : public testing::TestWithParam<KillCase> {
   /// Starts one, kills it, and compares what is there with the truth.
   void round(std::mt19937& random) {
     const auto seed = static_cast<uint32_t>(random());
+    // So far, and a little further; 0: while it opens, as may be.
+    const int until = shared_.writes() + static_cast<int>(random() % 12);
     const pid_t pid = ::fork();
     if (pid == 0) {
       try {
@@ -142,8 +144,14 @@ class Kill : public testing::TestWithParam<KillCase> {
       }
       ::_exit(1);
     }
+    const auto patience =
+        std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (shared_.writes() < until &&
+           std::chrono::steady_clock::now() < patience) {
+      std::this_thread::sleep_for(std::chrono::microseconds(200));
+    }
     std::this_thread::sleep_for(
-        std::chrono::microseconds(random() % 60000 + 500));
+        std::chrono::microseconds(random() % 20000 + 500));
     ::kill(pid, SIGKILL);
     int status = 0;
     ::waitpid(pid, &status, 0);

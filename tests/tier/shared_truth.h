@@ -71,6 +71,10 @@ class SharedTruth {
     pages_->writes.store(next);
   }
 
+  /// How many there were.
+  int writes() const {
+    return pages_->writes.load();
+  }
   Truth read() const {
     const std::byte* at = pages_->page[pages_->writes.load() % 2];
     Truth truth;
