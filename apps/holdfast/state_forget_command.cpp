@@ -146,9 +146,9 @@ constexpr const char* kExamples = R"(
 Removes the record and all state that no other text shares, and gives its bytes
 on the disk back; then reads every file of the folder and looks for runs of its
 tokens and of its record. A block of 64 tokens that another record ends in stays
-whole: forget that record as well. Exit code 1 where any of the rest is left. What flash keeps
-of overwritten sectors no program can reach, and copies that others made
-(backups, snapshots of the file system) are theirs.
+whole: forget that record as well. Exit code 1 where any of the rest is left.
+What flash keeps of overwritten sectors no program can reach, and copies that
+others made (backups, snapshots of the file system) are theirs.
 
 Examples:
   holdfast state forget 3f2a
