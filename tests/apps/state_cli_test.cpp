@@ -71,7 +71,7 @@ TEST(StateCommand, ShowsIdsAndTheTextThatAModelReads) {
   EXPECT_EQ(shown["ids"], ids);
   EXPECT_EQ(shown["text"].get<std::string>().substr(0, 9), "hello the");
   EXPECT_EQ(shown["parts"].size(), 3u);
-  EXPECT_TRUE(shown["scope"].contains("weights"));
+  EXPECT_TRUE(shown["scope"].contains("model file"));
   const Outcome plain = folder.state({"show", "text/" + name});
   EXPECT_EQ(plain.code, 0) << plain.err;
   EXPECT_THAT(plain.out, HasSubstr(" " + std::to_string(ids[1])));
