@@ -181,7 +181,7 @@ TEST(CommandLine, NamesTheModelFileWhoseWeightsGiveNoNumbers) {
       "holdfast_" + std::to_string(getpid()) + "_nan.txt", "the hello");
   for (const std::vector<std::string>& command :
        std::vector<std::vector<std::string>>{
-           {"generate", "-m", file.path(), "-p", "a"},
+           {"generate", "--state", "none", "-m", file.path(), "-p", "a"},
            {"eval", "-m", file.path(), "-f", text.path(), "--context", "4"}}) {
     const Outcome outcome = run(command);
     EXPECT_EQ(outcome.code, 1);
