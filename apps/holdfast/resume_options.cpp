@@ -60,13 +60,13 @@ void ResumeOptions::validate(const StateFolder& folder, bool reference) const {
     throw UserError(
         "--id: expected 1 to 1024 bytes, got " + std::to_string(key_->size()));
   }
-  if (!folder.kept()) {
-    throw UserError("--id: expected with --state DIR, got no folder");
-  }
   if (reference) {
     throw UserError(
         "--id: expected without --reference, whose results depend on where a "
         "prompt is cut into chunks, got both");
+  }
+  if (!folder.kept()) { // last, for it makes the folder
+    throw UserError("--id: expected with --state DIR, got no folder");
   }
 }
 
