@@ -11,8 +11,8 @@
 #include <thread>
 #include <vector>
 
+#include "holdfast/env/clock.h"
 #include "tests/objects/object_rig.h"
-#include "tests/tier/hand_clock.h"
 
 namespace holdfast::test {
 namespace {
@@ -171,7 +171,7 @@ TEST(ObjectThreads, NoValueIsTornAndNoSumIsWrong) {
   rig.max_disk = Bytes(600000); // evicts too
   const auto disk = rig.open_disk();
   ObjectCacheOptions options = rig.over(disk, 200000);
-  options.clock = std::make_shared<tier_test::RunningClock>();
+  options.clock = system_clock();
   options.writers = 2;
   options.retry = std::chrono::milliseconds(1);
   {

@@ -51,8 +51,8 @@ class CutFile : public testing::TestWithParam<int64_t> {
     if (pid == 0) {
       bool right = true;
       const std::string folder = folder_ / "state";
-      for (const std::string& name :
-           posix_file_system()->list(folder).value()) {
+      const auto names = posix_file_system()->list(folder).value();
+      for (const std::string& name : names) {
         if (name.ends_with(".segment")) {
           const std::string path = folder + "/" + name;
           const int64_t size =

@@ -9,6 +9,7 @@
 
 #include <memory>
 
+#include "holdfast/prefix/image_planes.h"
 #include "tests/prefix/cache_process.h"
 
 namespace holdfast {
@@ -20,7 +21,7 @@ using namespace test;
 /// state see 20 positions, or all.
 struct StoreRig {
   StoreRig() {
-    store.set_planes(state.groups());
+    store.set_planes(std::make_shared<const ImagePlanes>(state.groups()));
   }
 
   static RecordKey key(int64_t length) {
