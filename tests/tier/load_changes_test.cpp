@@ -96,14 +96,15 @@ TEST(LoadChanges, GivesAllOfAManifestThatTookAnothersPlace) {
   const Two two;
   two.store(chat_tokens(1, 150));
   two.changes();
-  // Damage: the other process sets the manifest aside, and begins anew.
+  // Damage: a third process sets the manifest aside, and begins anew.
   const std::string path = "/state/manifest.db";
   for (int64_t at = 100; at < 20'000; at += 500) {
     flip(*two.rig.memory, path, at);
   }
-  const ScopeId scope = two.others->scope(kScope).value();
+  const auto third = two.rig.open();
+  const ScopeId scope = third->scope(kScope).value();
   const Stored stored =
-      two.others->store(path_batch(scope, chat_tokens(2, 70), two.rig.images))
+      third->store(path_batch(scope, chat_tokens(2, 70), two.rig.images))
           .value();
   EXPECT_THAT(two.changes().nodes, ElementsAreArray(stored.nodes));
 }
