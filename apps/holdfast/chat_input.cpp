@@ -6,6 +6,7 @@
 #include <cstring>
 #include <string_view>
 
+#include <poll.h>
 #include <unistd.h>
 
 #include "holdfast/base/status.h"
@@ -40,6 +41,20 @@ read_block(std::string first, const std::function<Line(bool)>& next_line) {
 
 } // namespace
 
+// A signal may come between a look at the flag and the call that waits, and
+// would not end that: so the wait is in short pieces.
+bool LineReader::await_input() const {
+  constexpr int kPieceMs = 50;
+  pollfd input{.fd = descriptor_, .events = POLLIN, .revents = 0};
+  while (!interrupted_.load()) {
+    const int ready = poll(&input, 1, kPieceMs);
+    if (ready > 0 || (ready < 0 && errno != EINTR)) {
+      return true; // an error is the read's to tell
+    }
+  }
+  return false;
+}
+
 Line LineReader::next() {
   for (;;) {
     if (const size_t end = read_.find('\n'); end != read_.npos) {
@@ -52,15 +67,16 @@ Line LineReader::next() {
       line.text.swap(read_);
       return line;
     }
+    if (!await_input()) {
+      return {.end = LineEnd::kInterrupted};
+    }
     char buffer[4096];
     const ssize_t count = read(descriptor_, buffer, sizeof(buffer));
     if (count > 0) {
       read_.append(buffer, static_cast<size_t>(count));
     } else if (count == 0) {
       ended_ = true;
-    } else if (errno == EINTR) {
-      return {.end = LineEnd::kInterrupted};
-    } else {
+    } else if (errno != EINTR) {
       throw Error(
           ErrorCode::kIo,
           std::string("standard input: expected to read, got: ") +

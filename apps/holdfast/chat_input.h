@@ -6,6 +6,7 @@
 
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <optional>
 #include <string>
@@ -20,15 +21,20 @@ struct Line {
   std::string text = {}; // without its end
 };
 
-/// Lines of a descriptor as they come; a signal interrupts the wait and drops
-/// what was begun. Throws Error (kIo).
+/// Lines of a descriptor as they come. `interrupted`, where it becomes true,
+/// ends the wait; whoever set it clears it. Throws Error (kIo).
 class LineReader {
  public:
-  explicit LineReader(int descriptor) : descriptor_(descriptor) {}
+  LineReader(int descriptor, const std::atomic<bool>& interrupted)
+      : descriptor_(descriptor), interrupted_(interrupted) {}
   Line next();
 
  private:
+  /// False where it was interrupted.
+  bool await_input() const;
+
   const int descriptor_;
+  const std::atomic<bool>& interrupted_;
   std::string read_; // behind the last line
   bool ended_ = false;
 };

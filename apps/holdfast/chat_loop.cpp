@@ -42,7 +42,7 @@ ChatLoop::ChatLoop(const ChatArguments& arguments, ChatSession& session)
       session_(session),
       screen_(
           arguments.json ? ChatScreen::Form::kJson : ChatScreen::Form::kText),
-      lines_(STDIN_FILENO),
+      lines_(STDIN_FILENO, signals_.raised()),
       terminal_(isatty(STDIN_FILENO) == 1) {}
 
 Line ChatLoop::read_line(bool goes_on) {
@@ -55,12 +55,12 @@ Line ChatLoop::read_line(bool goes_on) {
 /// The first Ctrl-C at the prompt drops the line, the second in a row ends.
 ChatInput ChatLoop::read() {
   for (bool warned = false;; warned = true) {
-    signals_.clear();
     ChatInput input =
         read_chat_input([this](bool goes_on) { return read_line(goes_on); });
     if (input.end != LineEnd::kInterrupted || signals_.terminated() || warned) {
       return input;
     }
+    signals_.clear();
     std::fputs("\nCtrl-C again, or Ctrl-D, ends the chat\n", stderr);
   }
 }
@@ -124,6 +124,7 @@ void ChatLoop::answer(const ChatHistory::Pending& question) {
     failed_ = true;
     complain(error.what());
   }
+  signals_.clear(); // a Ctrl-C was the answer's
 }
 
 bool ChatLoop::command(const std::string& line) {

@@ -125,7 +125,12 @@ std::optional<std::string> ChatPrompt::go_on(
       trimmed(whole)};
   for (const std::string_view form : forms) {
     if (!rest.starts_with(form)) {
-      continue;
+      // A template may put blanks before an answer that had none.
+      const std::string_view bare = jinja::strip(rest, jinja::Side::kLeft);
+      if (!bare.starts_with(form)) {
+        continue;
+      }
+      rest = bare;
     }
     rest.remove_prefix(form.size());
     KeptIds kept = kept_ids(tokenizer_, last);

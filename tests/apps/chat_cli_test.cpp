@@ -131,7 +131,7 @@ TEST_F(Chat, LosesNoTurnWhereItIsKilledBetweenTurns) {
 }
 
 TEST_F(Chat, EndsAnAnswerThatWasKilledAsItWouldHaveEnded) {
-  const std::vector<std::string> much = {"-n", "150", "--seed", "5"};
+  const std::vector<std::string> much = {"-n", "90", "--seed", "5"};
   const auto whole = objects(arguments(much, "none"), "hello\nthe\n");
   for (int round = 0; round < 3; ++round) {
     const std::string name = "round" + std::to_string(round);
