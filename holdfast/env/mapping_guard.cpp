@@ -26,6 +26,7 @@ namespace {
 
 const uintptr_t kPage = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE));
 std::atomic<bool> guarded{false};
+std::atomic<bool> any_cut{false}; // for good
 struct sigaction former = {};
 
 } // namespace
@@ -88,6 +89,7 @@ struct WatchedMappings {
       return false;
     }
     slot->cut = true;
+    any_cut = true;
     void* page = reinterpret_cast<void*>(address / kPage * kPage);
     return ::mmap(
                page,
@@ -154,6 +156,10 @@ bool mappings_are_whole() {
     all &= slot->begin.load() == 0 || WatchedMappings::whole(*slot);
   }
   return all;
+}
+
+bool mapping_was_cut() {
+  return any_cut.load();
 }
 
 } // namespace holdfast

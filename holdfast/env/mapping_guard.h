@@ -47,5 +47,8 @@ class WatchedMapping {
 bool mapping_is_whole(const void* address);
 /// True where every watched mapping is.
 bool mappings_are_whole();
+/// True once one was found that is not, also after it was unmapped: what was
+/// made of it may still be there.
+bool mapping_was_cut();
 
 } // namespace holdfast

@@ -68,7 +68,8 @@ void Transaction::place() {
 }
 
 void Transaction::require_intact() const {
-  if (!open() || mappings_are_whole()) {
+  // The first call looks: it finds what was cut and not read since.
+  if (!open() || (mappings_are_whole() && !mapping_was_cut())) {
     return;
   }
   for (const RowAppend& append : appends_) {
