@@ -198,7 +198,8 @@ Value do_reverse(const Value& value, const Arguments& given, Allowance& a) {
     a.make(value.text().size());
     auto parts = characters(plain_text(value, "text to reverse"));
     std::string result;
-    for (const std::string_view part : parts | std::views::reverse) {
+    std::ranges::reverse(parts);
+    for (const std::string_view part : parts) {
       result += part;
     }
     return Value(std::move(result));
@@ -290,7 +291,9 @@ Value do_unique(const Value& value, const Arguments& given, Allowance& a) {
   std::vector<Value> result;
   for (auto& [key, one] : keyed(value, Keys(bound[1], bound[0]), a)) {
     a.step(1 + seen.size());
-    const auto same = [&](const Value& other) { return equal(other, key); };
+    const auto same = [&wanted = key](const Value& other) {
+      return equal(other, wanted);
+    };
     if (std::ranges::none_of(seen, same)) {
       seen.push_back(key);
       result.push_back(one);

@@ -248,7 +248,8 @@ Value Render::call_macro(const Statement& node, const Arguments& arguments) {
   for (size_t i = 0; i < node.parameters.size(); ++i) {
     const auto& [target, other] = node.parameters[i];
     const auto at = std::ranges::find_if(
-        named, [&](const auto& one) { return one.first == target.name; });
+        named,
+        [&name = target.name](const auto& one) { return one.first == name; });
     Value value;
     if (i < given.size()) {
       value = given[i];

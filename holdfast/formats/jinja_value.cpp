@@ -83,8 +83,10 @@ Value Value::dict(std::vector<std::pair<Value, Value>> items) {
       refuse("none, a number or text as key", key);
     }
     include(made.extent, value.extent());
-    const auto at = std::ranges::find_if(
-        made.items, [&](const auto& item) { return equal(item.first, key); });
+    const auto at =
+        std::ranges::find_if(made.items, [&wanted = key](const auto& item) {
+          return equal(item.first, wanted);
+        });
     if (at == made.items.end()) {
       made.items.emplace_back(std::move(key), std::move(value));
     } else {
