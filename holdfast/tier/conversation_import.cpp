@@ -68,7 +68,7 @@ class ImportRun {
       }
     }
     std::ranges::sort(sizes_);
-    sizes_.erase(std::ranges::unique(sizes_).begin(), sizes_.end());
+    sizes_.erase(std::unique(sizes_.begin(), sizes_.end()), sizes_.end());
     return sizes_;
   }
 
