@@ -78,6 +78,9 @@ Arguments rest(const Arguments& given, size_t count) {
 
 Value do_map(const Value& value, const Arguments& given, Allowance& a) {
   std::vector<Value> result;
+  if (!value.truth()) { // as in jinja2: not looked at further
+    return generator(std::move(result));
+  }
   if (given.positional.empty()) {
     const auto bound = bind(given, "map", {"attribute", "default"}, 1);
     const Getter getter(bound[0]);
@@ -105,6 +108,9 @@ Value choose(
     const Arguments& given,
     Choice choice,
     Allowance& a) {
+  if (!value.truth()) {
+    return generator({});
+  }
   const size_t skipped = choice.by_attribute ? 1 : 0;
   if (given.positional.size() < skipped) {
     throw Error(

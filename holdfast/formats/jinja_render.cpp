@@ -168,24 +168,31 @@ std::vector<Value> Render::looped(const Statement& node) {
   return passed;
 }
 
+// As in jinja2, `else` stands for "no turn came to its end": it is rendered too
+// where each was left by break or continue.
 Render::Flow Render::loop(const Statement& node) {
   const std::vector<Value> items = looped(node);
-  if (items.empty()) {
-    Entered otherwise(*this, scope_);
-    return body(node.otherwise);
-  }
-  Namespace* shown = make_namespace();
-  add_cycle(*shown);
-  for (size_t turn = 0; turn < items.size(); ++turn) {
-    Entered entered(*this, scope_);
-    show_turn(*shown, items, turn);
-    entered.scope().set("loop", Value(shown));
-    assign(node.target, items[turn]);
-    if (body(node.body) == Flow::kBreak) {
-      break;
+  bool ended = false; // a turn came to its end
+  if (!items.empty()) {
+    Namespace* shown = make_namespace();
+    add_cycle(*shown);
+    for (size_t turn = 0; turn < items.size(); ++turn) {
+      Entered entered(*this, scope_);
+      show_turn(*shown, items, turn);
+      entered.scope().set("loop", Value(shown));
+      assign(node.target, items[turn]);
+      const Flow flow = body(node.body);
+      if (flow == Flow::kBreak) {
+        break;
+      }
+      ended |= flow == Flow::kNext;
     }
   }
-  return Flow::kNext;
+  if (ended) {
+    return Flow::kNext;
+  }
+  Entered otherwise(*this, scope_);
+  return body(node.otherwise);
 }
 
 Render::Flow Render::with(const Statement& node) {
