@@ -91,7 +91,8 @@ class [[nodiscard]] Result {
     require();
     return std::get<0>(value_);
   }
-  T&& value() && {
+  /// By value: a loop over the value of a temporary would outlive a reference.
+  T value() && {
     require();
     return std::get<0>(std::move(value_));
   }
