@@ -18,7 +18,7 @@ namespace {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr int kScripts = 4; // a round of a codec
 #else
-constexpr int kScripts = 30;
+constexpr int kScripts = 16;
 #endif
 
 /// Plays scripts from a fixed seed; prints the smallest that fails.
