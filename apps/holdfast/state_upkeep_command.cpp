@@ -30,11 +30,16 @@ struct FlushArguments : StateTarget {
   double wait = 10;
 };
 
-double per_token(const TierStats& stats) {
-  return stats.tokens_total == 0
-      ? 0.0
-      : static_cast<double>(stats.written_total.get()) /
-          static_cast<double>(stats.tokens_total);
+/// Bytes written for each of so many tokens; nothing where there were none.
+std::optional<double> written_per(const TierStats& stats, int64_t tokens) {
+  return tokens == 0 ? std::nullopt
+                     : std::optional(
+                           static_cast<double>(stats.written_total.get()) /
+                           static_cast<double>(tokens));
+}
+
+Json or_null(std::optional<double> value) {
+  return value ? Json(*value) : Json();
 }
 
 Json stats_json(const TierStats& stats, Bytes budget) {
@@ -60,7 +65,17 @@ Json stats_json(const TierStats& stats, Bytes budget) {
       {"written_total", stats.written_total.get()},
       {"written_today", stats.written_today.get()},
       {"tokens_total", stats.tokens_total},
-      {"written_per_token", per_token(stats)}};
+      {"written_per_token", or_null(written_per(stats, stats.tokens_total))},
+      {"tokens_served", stats.tokens_served},
+      {"written_per_token_served",
+       or_null(written_per(stats, stats.tokens_served))}};
+}
+
+std::string per_token(const TierStats& stats, int64_t tokens) {
+  const std::optional<double> bytes = written_per(stats, tokens);
+  return bytes ? shown_bytes(Bytes(static_cast<int64_t>(*bytes))) + " for " +
+          std::to_string(tokens)
+               : "none yet";
 }
 
 std::string stats_text(const TierStats& stats, Bytes budget) {
@@ -91,9 +106,10 @@ std::string stats_text(const TierStats& stats, Bytes budget) {
   columns.add(
       {"written",
        shown_bytes(stats.written_total) + " in all, " +
-           shown_bytes(stats.written_today) + " today (UTC), " +
-           shown_bytes(Bytes(static_cast<int64_t>(per_token(stats)))) +
-           " a token"});
+           shown_bytes(stats.written_today) + " today (UTC)"});
+  columns.add({"written a token stored", per_token(stats, stats.tokens_total)});
+  columns.add(
+      {"written a token served", per_token(stats, stats.tokens_served)});
   return columns.text();
 }
 

@@ -184,10 +184,14 @@ Result<bool> DiskTier::changed_by_others() {
   });
 }
 
-void DiskTier::touch(std::span<const NodeId> nodes) {
-  const std::lock_guard lock(core_->mutex);
+void DiskTier::touch(std::span<const NodeId> nodes, int64_t served) {
+  expect(
+      served >= 0,
+      "[DiskTier] expected 0 tokens served or more, got a negative number");
+  const std::lock_guard lock(core_->touch_mutex);
+  core_->touches.served += served;
   for (const NodeId id : nodes) {
-    ++core_->touches[id];
+    ++core_->touches.nodes[id];
   }
 }
 

@@ -94,8 +94,10 @@ class DiskTier {
   /// True where another process changed the manifest since the last load().
   Result<bool> changed_by_others();
 
-  /// Says that nodes were of use. Remembered, and written with the next commit.
-  void touch(std::span<const NodeId> nodes);
+  /// Says that nodes were of use, and how many tokens of their state were
+  /// served by it: given to rows. Remembered, and written with the next commit
+  /// or at the end; waits for no verb.
+  void touch(std::span<const NodeId> nodes, int64_t served);
   Status pin_nodes(std::span<const NodeId> nodes, bool pinned);
   Status expire_nodes(std::span<const NodeId> nodes, int64_t wall_ns);
   /// Removes nodes with all that hangs on them: descendants, records.

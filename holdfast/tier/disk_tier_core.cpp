@@ -3,6 +3,7 @@
 #include "holdfast/tier/disk_tier_core.h"
 
 #include <tuple>
+#include <utility>
 
 #include "holdfast/tier/node_table.h"
 #include "holdfast/tier/object_table.h"
@@ -123,26 +124,36 @@ Bytes DiskTierCore::used(const OpenTiers& open) const {
   return sum;
 }
 
+Touches DiskTierCore::take_touches() {
+  const std::lock_guard lock(touch_mutex);
+  return std::exchange(touches, {});
+}
+
 void DiskTierCore::write_touches() {
-  if (touches.empty() && object_touches.empty()) {
+  write(take_touches());
+}
+
+void DiskTierCore::write(const Touches& uses) {
+  if (uses.empty()) {
     return;
   }
   const int64_t tick = manifest_->next_tick();
   const int64_t now = options.clock->wall_ns();
-  for (const auto& [id, uses] : touches) {
-    touch_node(database(), id, {tick, now, uses});
+  for (const auto& [id, count] : uses.nodes) {
+    touch_node(database(), id, {tick, now, count});
   }
-  for (const int64_t id : object_touches) {
+  for (const int64_t id : uses.objects) {
     touch_object(database(), id, tick);
   }
-  touches.clear();
-  object_touches.clear();
+  if (uses.served > 0) {
+    manifest_->add_to(Manifest::Counter::kServed, uses.served);
+  }
 }
 
 void DiskTierCore::write_pending_touches() {
-  if (!touches.empty() || !object_touches.empty()) {
+  if (const Touches uses = take_touches(); !uses.empty()) {
     ManifestTransaction transaction(database());
-    write_touches();
+    write(uses);
     transaction.commit();
   }
 }

@@ -35,6 +35,16 @@ struct ForeignFile {
   bool evictable = false;
 };
 
+/// Uses that are not written down yet.
+struct Touches {
+  std::map<NodeId, int64_t> nodes; // how often
+  int64_t served = 0; // tokens
+  std::set<int64_t> objects; // ids
+  bool empty() const {
+    return nodes.empty() && served == 0 && objects.empty();
+  }
+};
+
 class DiskTierCore {
  public:
   explicit DiskTierCore(DiskTierOptions options);
@@ -88,8 +98,6 @@ class DiskTierCore {
   void note(TierFinding finding);
 
   std::map<int64_t, std::weak_ptr<const SegmentMapping>> mappings; // [segment]
-  std::map<NodeId, int64_t> touches; // uses not written yet
-  std::set<int64_t> object_touches; // ids, not written yet
   std::multiset<NodeId> in_store; // not to be evicted: a store builds on them
   std::vector<ForeignFile> foreign;
   int64_t loaded_version = -1; // data_version at the last load; -1: none
@@ -100,8 +108,14 @@ class DiskTierCore {
   // Under mutex alone.
   mutable std::mutex mutex;
   TierReport report;
+  // Under touch_mutex alone, which is held over nothing else: whoever says that
+  // something was of use must not wait for the disk.
+  std::mutex touch_mutex;
+  Touches touches;
 
  private:
+  Touches take_touches();
+  void write(const Touches& uses);
   void open_manifest();
   void set_aside(const std::string& reason);
   /// After an error of the manifest: true where the verb should run again.

@@ -89,6 +89,10 @@ CREATE TABLE counters(name TEXT PRIMARY KEY, value INTEGER NOT NULL)
 INSERT INTO counters VALUES('tick', 0);
 )sql";
 
+const char* name_of(Manifest::Counter counter) {
+  return counter == Manifest::Counter::kStored ? "tokens" : "served";
+}
+
 } // namespace
 
 Manifest::Manifest(
@@ -213,18 +217,20 @@ void Manifest::count_written(Bytes segment) {
   counted_ += own;
 }
 
-void Manifest::count_tokens(int64_t more) {
+void Manifest::add_to(Counter counter, int64_t more) {
   database_
       .prepare(
-          "INSERT INTO counters(name, value) VALUES('tokens', ?) "
+          "INSERT INTO counters(name, value) VALUES(?, ?) "
           "ON CONFLICT(name) DO UPDATE SET value = value + excluded.value")
+      .bind(name_of(counter))
       .bind(more)
       .run();
 }
 
-int64_t Manifest::tokens_total() {
-  return database_.number(
-      "SELECT coalesce(max(value), 0) FROM counters WHERE name = 'tokens'");
+int64_t Manifest::value_of(Counter counter) {
+  Statement find =
+      database_.prepare("SELECT value FROM counters WHERE name = ?");
+  return find.bind(name_of(counter)).step() ? find.integer(0) : 0;
 }
 
 Bytes Manifest::written_today() {

@@ -58,9 +58,11 @@ class Manifest {
   /// Adds to today's bytes: those of a segment, and what the manifest itself
   /// has written since the last call.
   void count_written(Bytes segment);
-  /// Adds to what was stored; within a transaction.
-  void count_tokens(int64_t more);
-  int64_t tokens_total();
+  /// Tokens: stored by all processes of all times, and served by them.
+  enum class Counter { kStored, kServed };
+  /// Within a transaction.
+  void add_to(Counter counter, int64_t more);
+  int64_t value_of(Counter counter);
   Bytes written_today();
   Bytes written_total();
 

@@ -92,7 +92,8 @@ DiskTier::object(std::string_view space, std::string_view key) {
       object.reset();
     }
     if (object) {
-      core_->object_touches.insert(object->id);
+      const std::lock_guard lock(core_->touch_mutex);
+      core_->touches.objects.insert(object->id);
     }
     return object;
   });

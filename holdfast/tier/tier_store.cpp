@@ -228,7 +228,7 @@ class StoreRun {
     core_.write_touches();
     stored_.written = plan_.file_bytes();
     core_.manifest().count_written(stored_.written);
-    core_.manifest().count_tokens(new_tokens_);
+    core_.manifest().add_to(Manifest::Counter::kStored, new_tokens_);
     transaction.commit();
     segment_.committed();
     stored_.removed.nodes.insert(
