@@ -123,6 +123,9 @@ void TierFolder::enter() {
   files_->sync_folder(folder_of_path(folder_)).check();
   files_->sync_folder(folder_).check();
   id_ = drawn_id();
+  // Whoever finds the file without its lock takes this tier for dead and
+  // removes it, so nobody may look between its making and its locking.
+  const std::unique_ptr<FileLock> folder_lock = lock();
   alive_ = value_of(files_->lock(
       open_path(hex(id_) + std::string(kLockEnd)), FileSystem::Wait::kNo));
 }

@@ -45,7 +45,7 @@ class TierFolder {
   TierFolder(const TierFolder&) = delete;
   TierFolder& operator=(const TierFolder&) = delete;
 
-  /// Makes the folders, and this tier's lock in open/.
+  /// Makes the folders and, under the folder's lock, this tier's in open/.
   void enter();
   /// Waits for the lock of the folder. Any thread.
   std::unique_ptr<FileLock> lock();
