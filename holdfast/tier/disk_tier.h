@@ -52,7 +52,8 @@ class DiskTierCore;
 
 class DiskTier {
  public:
-  /// Reconciles the folder with its manifest; see report().
+  /// Reconciles the folder with its manifest; see report(). kUnsupported where
+  /// another version's manifest is there; nothing in it changes then.
   static Result<std::unique_ptr<DiskTier>> open(DiskTierOptions options);
   ~DiskTier();
   DiskTier(const DiskTier&) = delete;

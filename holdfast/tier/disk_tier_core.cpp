@@ -55,8 +55,8 @@ void DiskTierCore::open_manifest() {
     open();
     return;
   } catch (const ManifestError& error) {
-    if (error.code() != ErrorCode::kCorrupt &&
-        error.code() != ErrorCode::kUnsupported) {
+    // One of another version is whole: what it names stays.
+    if (error.code() != ErrorCode::kCorrupt) {
       throw;
     }
     set_aside(error.what());

@@ -5,6 +5,8 @@
 #include <random>
 #include <utility>
 
+#include "holdfast/tier/segment_table.h"
+
 namespace holdfast {
 
 namespace {
@@ -149,9 +151,13 @@ void Manifest::create_schema() {
   }
   database_.run(
       ("PRAGMA application_id=" + std::to_string(kApplication)).c_str());
+  set_version();
+  transaction.commit();
+}
+
+void Manifest::set_version() {
   database_.run(
       ("PRAGMA user_version=" + std::to_string(kManifestVersion)).c_str());
-  transaction.commit();
 }
 
 void Manifest::check_schema() {
@@ -161,12 +167,27 @@ void Manifest::check_schema() {
         path_ + ": expected a manifest, got another database");
   }
   const int64_t version = database_.number("PRAGMA user_version");
-  if (version != kManifestVersion) {
+  if (version == 1) {
+    migrate_from_1();
+  } else if (version != kManifestVersion) {
     throw ManifestError(
         ErrorCode::kUnsupported,
-        path_ + ": expected version " + std::to_string(kManifestVersion) +
-            ", got " + std::to_string(version));
+        path_ + ": expected a manifest of version " +
+            std::to_string(kManifestVersion) + ", got " +
+            std::to_string(version) +
+            ": another version of holdfast keeps state there, which stays as "
+            "it is");
   }
+}
+
+// Version 1 did not remember which dead bytes were forgotten: all of them.
+void Manifest::migrate_from_1() {
+  ManifestTransaction transaction(database_);
+  database_.run(
+      "ALTER TABLE segments ADD COLUMN erase INTEGER NOT NULL DEFAULT 0");
+  erase_dead(database_);
+  set_version();
+  transaction.commit();
 }
 
 bool Manifest::is_current() const {

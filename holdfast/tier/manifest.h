@@ -27,8 +27,9 @@ inline constexpr int kManifestVersion = 2;
 
 class Manifest {
  public:
-  /// Opens the file, or makes it. kCorrupt where it is damaged or no manifest,
-  /// kUnsupported where it is of another version. `thorough` reads all of it.
+  /// Opens the file, or makes it; one of version 1 is brought to this one.
+  /// kCorrupt where it is damaged or no manifest, kUnsupported where it is of
+  /// another version: it stays as it is. kThorough reads all of it.
   enum class Check { kSchema, kThorough };
   Manifest(
       std::shared_ptr<FileSystem> files,
@@ -79,6 +80,8 @@ class Manifest {
  private:
   void create_schema();
   void check_schema();
+  void migrate_from_1();
+  void set_version();
   int64_t today() const;
 
   const std::shared_ptr<FileSystem> files_;
