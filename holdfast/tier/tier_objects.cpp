@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "holdfast/env/mapping_guard.h"
 #include "holdfast/tier/batch_check.h"
 #include "holdfast/tier/disk_tier_core.h"
 #include "holdfast/tier/object_table.h"
@@ -31,6 +32,19 @@ Removed remove_all(DiskTierCore& core, const std::vector<ObjectRow>& objects) {
   return removed;
 }
 
+/// Whether what was written meant something: it may lie in a mapped file.
+Status sources(std::span<const ObjectToStore> objects) {
+  for (const ObjectToStore& object : objects) {
+    if (!mapping_is_whole(object.bytes.data())) {
+      return Status(
+          ErrorCode::kCorrupt,
+          "[DiskTier] expected objects to store that are whole, got one of a "
+          "file that was cut short while it was mapped");
+    }
+  }
+  return Status();
+}
+
 } // namespace
 
 Result<Removed> DiskTier::put_objects(
@@ -50,6 +64,9 @@ Result<Removed> DiskTier::put_objects(
       [&] { unfinished.begin(static_cast<int64_t>(objects.size()), removed); });
   if (status.ok()) {
     status = unfinished.write();
+  }
+  if (status.ok()) {
+    status = sources(objects);
   }
   if (status.ok()) {
     status = core_->run([&] {

@@ -66,6 +66,25 @@ find_text(Database& database, const RecordName& name) {
   return text;
 }
 
+/// A copy of its body, which is asked for after the copying whether it is
+/// whole.
+Result<std::string> body_of(DiskTierCore& core, const StoredRecord& record) {
+  const Result<MappedImage> body =
+      map_extent(core, record.body, core.options.verify);
+  if (!body.ok()) {
+    return body.status();
+  }
+  const auto bytes = body.value().bytes();
+  std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  if (!body.value().intact()) {
+    return Status(
+        ErrorCode::kCorrupt,
+        "[DiskTier] expected the body of record " + record.name.name +
+            ", got a segment that was cut short");
+  }
+  return text;
+}
+
 /// Removes nodes from the leaf up, as long as nothing else needs them.
 void remove_unshared(Database& database, NodeId id, Removed& removed) {
   while (id != NodeId()) {
@@ -111,12 +130,9 @@ Result<RecordText> DiskTier::record_text(const RecordName& name) {
       return no_record(name);
     }
     RecordText text = std::move(*found.value());
-    const Result<MappedImage> body =
-        map_extent(*core_, text.record.body, core_->options.verify);
+    Result<std::string> body = body_of(*core_, text.record);
     if (body.ok()) {
-      const auto bytes = body.value().bytes();
-      text.body.assign(
-          reinterpret_cast<const char*>(bytes.data()), bytes.size());
+      text.body = std::move(body).value();
       return text;
     }
     if (body.status().code() != ErrorCode::kNotFound || tries == 1) {
@@ -130,20 +146,7 @@ Result<std::string> DiskTier::record_body(const RecordName& name) {
   if (!found.ok()) {
     return found.status();
   }
-  const Result<MappedImage> body =
-      map_extent(*core_, found.value().body, core_->options.verify);
-  if (!body.ok()) {
-    return body.status();
-  }
-  const auto bytes = body.value().bytes();
-  std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  if (!body.value().intact()) {
-    return Status(
-        ErrorCode::kCorrupt,
-        "[DiskTier] expected the body of record " + name.name +
-            ", got a segment that was cut short");
-  }
-  return text;
+  return body_of(*core_, found.value());
 }
 
 Status DiskTier::pin_record(const RecordName& name, bool pinned) {
