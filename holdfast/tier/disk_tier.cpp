@@ -159,8 +159,11 @@ void load_all(DiskTierCore& core, TierVisitor& visitor, bool changes_alone) {
   } else {
     load_nodes(core.database(), visitor);
   }
+  const int64_t now = core.options.clock->wall_ns();
   for (StoredRecord& record : all_records(core.database(), nullptr)) {
-    visitor.record(std::move(record));
+    if (!is_over(record, now)) {
+      visitor.record(std::move(record));
+    }
   }
   core.loaded_node = NodeId(last_id_of(core.database(), "nodes"));
   core.loaded_segment = SegmentId(last_id_of(core.database(), "segments"));

@@ -104,7 +104,8 @@ class DiskTier {
   /// Removes nodes with all that hangs on them: descendants, records.
   Result<Removed> remove_nodes(std::span<const NodeId> nodes);
 
-  /// kNotFound where there is none.
+  /// kNotFound where there is none. One whose time is over is none, here and
+  /// below, unless it is pinned.
   Result<StoredRecord> record(const RecordName& name);
   Result<std::vector<StoredRecord>> records(std::string_view space);
   /// Of all spaces.
@@ -113,7 +114,6 @@ class DiskTier {
   /// All of it as of one moment, whatever the scope.
   Result<RecordText> record_text(const RecordName& name);
   Status pin_record(const RecordName& name, bool pinned);
-  Status expire_record(const RecordName& name, int64_t wall_ns);
   /// Removes the record alone; its nodes may serve others. Ok where none is.
   Result<Removed> remove_record(const RecordName& name);
   /// Removes the record and every node that nothing else shares; their bytes
@@ -133,8 +133,9 @@ class DiskTier {
   Result<Removed> remove_objects(std::string_view space);
 
   /// Frees at least `wanted` if it can: first what is foreign, then what
-  /// expired, then by age x bytes / cost; never what is pinned or mapped, never
-  /// a parent before its children.
+  /// expired, then by age x bytes / cost, then records that stand for no node;
+  /// never what is pinned, mapped or claimed, never a parent before its
+  /// children.
   Result<Removed> evict(Bytes wanted);
   /// Removes what expired, and gives back what is dead and no longer mapped.
   Result<Removed> prune();

@@ -159,15 +159,17 @@ void DiskTierCore::write_pending_touches() {
 }
 
 void DiskTierCore::expire_records(Removed& removed) {
-  const int64_t now = options.clock->wall_ns();
+  const std::vector<RecordName> over =
+      records_over(database(), options.clock->wall_ns());
+  if (over.empty()) {
+    return;
+  }
   ManifestTransaction transaction(database());
-  for (const StoredRecord& record : all_records(database(), nullptr)) {
-    if (record.expires_ns != 0 && record.expires_ns <= now) {
-      remove_record_row(database(), record.name);
-      removed.records.push_back(record.name);
-    }
+  for (const RecordName& name : over) {
+    remove_record_row(database(), name);
   }
   transaction.commit();
+  removed.records.insert(removed.records.end(), over.begin(), over.end());
 }
 
 void DiskTierCore::drop_segment(

@@ -77,7 +77,7 @@ class DiskTierCore {
   Bytes manifest_bytes() const;
   OpenTiers open_tiers();
   /// Evicts until `needed` more bytes fit. Throws kOutOfBudget, and then
-  /// nothing was evicted, where they cannot.
+  /// nothing went but records that expired, where they cannot.
   void make_room(Bytes needed, Removed& removed);
   /// The same for none, as far as it goes: what may not be evicted stays.
   void keep_to_the_cap();
@@ -89,7 +89,7 @@ class DiskTierCore {
   void write_touches();
   /// The same in a transaction of its own.
   void write_pending_touches();
-  /// Removes the records whose time is over.
+  /// Removes the records whose time is over; a pin outlasts it.
   void expire_records(Removed& removed);
   /// The manifest no longer names what lies in the segment.
   void drop_segment(const SegmentRow& segment, const std::string& reason);

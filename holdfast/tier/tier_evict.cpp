@@ -7,6 +7,7 @@
 
 #include "holdfast/tier/disk_tier_core.h"
 #include "holdfast/tier/eviction.h"
+#include "holdfast/tier/key_claims.h"
 #include "holdfast/tier/record_table.h"
 
 namespace holdfast {
@@ -30,6 +31,11 @@ class Evictor {
       }
     }
     untouchable_.nodes.insert(core.in_store.begin(), core.in_store.end());
+    if (!bodies_alone(core.database()).empty()) {
+      const KeyClaims claims(
+          core.options.files, core.folder->path(TierFolder::kClaims));
+      untouchable_.claimed = value_of(claims.claimed());
+    }
   }
 
   const OpenTiers& open() const {
@@ -69,6 +75,9 @@ class Evictor {
       for (const Victim& victim : choice.victims) {
         if (victim.node) {
           remove_leaf(core_.database(), *victim.node, removed);
+        } else if (victim.record) {
+          remove_record_row(core_.database(), *victim.record);
+          removed.records.push_back(*victim.record);
         } else {
           remove_object_row(core_.database(), victim.object);
           ++removed.objects;
@@ -163,6 +172,7 @@ void DiskTierCore::make_room(Bytes needed, Removed& removed) {
     return;
   }
   write_pending_touches();
+  expire_records(removed);
   sweep(removed);
   // A little more than asked for, so that not every store has to evict.
   const Bytes slack(most.get() / 64);
@@ -202,6 +212,7 @@ Result<Removed> DiskTier::evict(Bytes wanted) {
     Removed removed;
     core_->write_pending_touches();
     core_->scan_foreign();
+    core_->expire_records(removed);
     core_->sweep(removed);
     while (removed.freed < wanted) {
       Evictor evictor(*core_);

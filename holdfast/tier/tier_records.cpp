@@ -24,31 +24,31 @@ Status no_record(const RecordName& name) {
           ", got none");
 }
 
-/// Changes one column of one record.
-Status set_column(
-    DiskTierCore& core,
-    const RecordName& name,
-    const char* sql,
-    int64_t value) {
-  bool there = false;
-  const Status status = core.run([&] {
-    ManifestTransaction transaction(core.database());
-    core.database()
-        .prepare(sql)
-        .bind(value)
-        .bind(bytes_of_text(name.space))
-        .bind(bytes_of_text(name.name))
-        .run();
-    there = core.database().changes() > 0;
-    transaction.commit();
-  });
-  return status.ok() && !there ? no_record(name) : status;
+/// In an access: the record, unless its time is over.
+std::optional<StoredRecord>
+current(DiskTierCore& core, const RecordName& name) {
+  std::optional<StoredRecord> record = find_record(core.database(), name);
+  if (record && is_over(*record, core.options.clock->wall_ns())) {
+    record.reset();
+  }
+  return record;
+}
+
+std::vector<StoredRecord>
+all_current(DiskTierCore& core, const std::string_view* space) {
+  std::vector<StoredRecord> records = all_records(core.database(), space);
+  std::erase_if(
+      records, [now = core.options.clock->wall_ns()](const StoredRecord& each) {
+        return is_over(each, now);
+      });
+  return records;
 }
 
 /// All of a record but its body.
 std::optional<RecordText>
-find_text(Database& database, const RecordName& name) {
-  const std::optional<StoredRecord> record = find_record(database, name);
+find_text(DiskTierCore& core, const RecordName& name) {
+  Database& database = core.database();
+  const std::optional<StoredRecord> record = current(core, name);
   if (!record) {
     return std::nullopt;
   }
@@ -102,7 +102,7 @@ void remove_unshared(Database& database, NodeId id, Removed& removed) {
 
 Result<StoredRecord> DiskTier::record(const RecordName& name) {
   Result<std::optional<StoredRecord>> found =
-      core_->run([&] { return find_record(core_->database(), name); });
+      core_->run([&] { return current(*core_, name); });
   if (!found.ok()) {
     return found.status();
   }
@@ -111,18 +111,18 @@ Result<StoredRecord> DiskTier::record(const RecordName& name) {
 }
 
 Result<std::vector<StoredRecord>> DiskTier::records(std::string_view space) {
-  return core_->run([&] { return all_records(core_->database(), &space); });
+  return core_->run([&] { return all_current(*core_, &space); });
 }
 
 Result<std::vector<StoredRecord>> DiskTier::records() {
-  return core_->run([&] { return all_records(core_->database(), nullptr); });
+  return core_->run([&] { return all_current(*core_, nullptr); });
 }
 
 Result<RecordText> DiskTier::record_text(const RecordName& name) {
   // A body that was replaced between the two looks is looked for again.
   for (int tries = 4;; --tries) {
     Result<std::optional<RecordText>> found =
-        core_->run([&] { return find_text(core_->database(), name); });
+        core_->run([&] { return find_text(*core_, name); });
     if (!found.ok()) {
       return found.status();
     }
@@ -150,19 +150,16 @@ Result<std::string> DiskTier::record_body(const RecordName& name) {
 }
 
 Status DiskTier::pin_record(const RecordName& name, bool pinned) {
-  return set_column(
-      *core_,
-      name,
-      "UPDATE records SET pinned = ? WHERE space = ? AND name = ?",
-      int64_t{pinned});
-}
-
-Status DiskTier::expire_record(const RecordName& name, int64_t wall_ns) {
-  return set_column(
-      *core_,
-      name,
-      "UPDATE records SET expires_ns = ? WHERE space = ? AND name = ?",
-      wall_ns);
+  bool there = false;
+  const Status status = core_->run([&] {
+    there = current(*core_, name).has_value();
+    if (there) {
+      ManifestTransaction transaction(core_->database());
+      pin_record_row(core_->database(), name, pinned);
+      transaction.commit();
+    }
+  });
+  return status.ok() && !there ? no_record(name) : status;
 }
 
 Result<Removed> DiskTier::remove_record(const RecordName& name) {
