@@ -220,16 +220,11 @@ Status DiskTier::expire_nodes(std::span<const NodeId> nodes, int64_t wall_ns) {
 
 Result<Removed> DiskTier::remove_nodes(std::span<const NodeId> nodes) {
   return core_->run([&] {
-    Removed removed;
-    {
-      ManifestTransaction transaction(core_->database());
+    return core_->remove([&](Removed& removed) {
       for (const NodeId id : nodes) {
         remove_subtree(core_->database(), id, removed);
       }
-      transaction.commit();
-    }
-    core_->sweep(removed);
-    return removed;
+    });
   });
 }
 

@@ -119,7 +119,7 @@ class DiskTier {
   /// Removes the record and every node that nothing else shares; their bytes
   /// are gone from the folder but for Removed::unerased, which the first sweep
   /// (of any verb that removes, or of an opening) after its last mapping
-  /// erases.
+  /// erases. Manifests that were set aside go too: they name what they knew.
   Result<Removed> forget(const RecordName& name);
 
   /// One segment for all; replaces what has the same key. Durable when ok; the

@@ -34,10 +34,12 @@ void DiskTierCore::note(TierFinding finding) {
 }
 
 void DiskTierCore::open_manifest() {
-  if (manifest_ && manifest_->is_usable() && manifest_->is_current()) {
+  if (manifest_ && !failed_ && manifest_->is_usable() &&
+      manifest_->is_current()) {
     return;
   }
   manifest_.reset();
+  failed_ = false;
   const auto open = [&] {
     manifest_ = std::make_unique<Manifest>(
         options.files,
@@ -67,10 +69,7 @@ void DiskTierCore::open_manifest() {
 }
 
 void DiskTierCore::set_aside(const std::string& reason) {
-  const SegmentIdentity unique = folder->next_segment();
-  std::string name = segment_file_name(unique);
-  name = "manifest-" + name.substr(0, name.find('.')) +
-      std::string(TierFolder::kAside);
+  const std::string name = folder->set_aside_name();
   const std::string to = folder->path(name);
   const Result<FileFacts> facts = options.files->facts(folder->manifest_path());
   // The database first: a journal without its database is dropped by SQLite, a
@@ -95,6 +94,43 @@ bool DiskTierCore::recover(ErrorCode code, int attempt) {
   manifest_.reset();
   suspect_ = suspect_ || code == ErrorCode::kCorrupt;
   return code == ErrorCode::kCorrupt && attempt == 0;
+}
+
+void DiskTierCore::pass_over(const Error& error) {
+  if (error.code() == ErrorCode::kCorrupt) {
+    throw; // the verb runs again, on a new manifest
+  }
+  failed_ = true;
+  note({".", Bytes(), TierFinding::Action::kNoted, error.what()});
+}
+
+void DiskTierCore::remove_files(
+    const std::vector<ForeignFile>& files,
+    Removed& removed) {
+  for (const ForeignFile& file : files) {
+    const Status status = options.files->remove(folder->path(file.name));
+    if (!status.ok() && status.code() != ErrorCode::kNotFound) {
+      status.check();
+    }
+    std::erase_if(foreign, [&](const ForeignFile& other) {
+      return other.name == file.name;
+    });
+    removed.freed += file.bytes;
+    note(
+        {file.name,
+         file.bytes,
+         TierFinding::Action::kRemoved,
+         "a file of another format, or set aside, whose room was wanted"});
+  }
+}
+
+void DiskTierCore::remove_set_aside(Removed& removed) {
+  scan_foreign();
+  std::vector<ForeignFile> aside = foreign;
+  std::erase_if(aside, [](const ForeignFile& file) {
+    return !file.evictable || !TierFolder::is_set_aside(file.name);
+  });
+  remove_files(aside, removed);
 }
 
 Bytes DiskTierCore::manifest_bytes() const {

@@ -62,6 +62,16 @@ class DiskTierCore {
 
   // In an access.
 
+  /// Removes what `work(Removed&)` does, in one transaction, then gives room
+  /// back. Once it is committed nothing but a damaged manifest is an error:
+  /// what could not be given back is for the next sweep.
+  template <class Work>
+  Removed remove(Work&& work);
+  /// Runs `work`, which adds to `removed`; an error after something went is
+  /// one for the report.
+  template <class Work>
+  void as_far_as_it_goes(const Removed& removed, Work&& work);
+
   Manifest& manifest() {
     return *manifest_;
   }
@@ -89,6 +99,10 @@ class DiskTierCore {
   void write_touches();
   /// The same in a transaction of its own.
   void write_pending_touches();
+  /// Files that scan_foreign() found.
+  void remove_files(const std::vector<ForeignFile>& files, Removed& removed);
+  /// Manifests that were set aside: they name what is to be forgotten.
+  void remove_set_aside(Removed& removed);
   /// Removes the records whose time is over; a pin outlasts it.
   void expire_records(Removed& removed);
   /// The manifest no longer names what lies in the segment.
@@ -114,6 +128,8 @@ class DiskTierCore {
   Touches touches;
 
  private:
+  /// Rethrows damage of the manifest; what else came is noted.
+  void pass_over(const Error& error);
   Touches take_touches();
   void write(const Touches& uses);
   void open_manifest();
@@ -123,7 +139,40 @@ class DiskTierCore {
 
   std::unique_ptr<Manifest> manifest_;
   bool suspect_ = false; // the manifest showed damage
+  bool failed_ = false; // an error of it was passed over: open it again
 };
+
+template <class Work>
+Removed DiskTierCore::remove(Work&& work) {
+  Removed removed;
+  DeadBytes dead;
+  {
+    ManifestTransaction transaction(database());
+    work(removed);
+    dead = dead_bytes(database());
+    transaction.commit();
+  }
+  try {
+    sweep(removed);
+  } catch (const Error& error) {
+    pass_over(error);
+    removed.held = dead.all;
+    removed.unerased = dead.erase;
+  }
+  return removed;
+}
+
+template <class Work>
+void DiskTierCore::as_far_as_it_goes(const Removed& removed, Work&& work) {
+  try {
+    work();
+  } catch (const Error& error) {
+    if (removed.is_empty()) {
+      throw;
+    }
+    pass_over(error);
+  }
+}
 
 template <class Verb>
 auto DiskTierCore::run(Verb&& verb) -> std::conditional_t<

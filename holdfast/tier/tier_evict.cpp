@@ -69,21 +69,23 @@ class Evictor {
   }
 
   void carry_out(const Choice& choice, Removed& removed) {
-    remove_files(choice.files, removed);
+    core_.remove_files(choice.files, removed);
     if (!choice.victims.empty()) {
+      Removed gone; // once it is committed
       ManifestTransaction transaction(core_.database());
       for (const Victim& victim : choice.victims) {
         if (victim.node) {
-          remove_leaf(core_.database(), *victim.node, removed);
+          remove_leaf(core_.database(), *victim.node, gone);
         } else if (victim.record) {
           remove_record_row(core_.database(), *victim.record);
-          removed.records.push_back(*victim.record);
+          gone.records.push_back(*victim.record);
         } else {
           remove_object_row(core_.database(), victim.object);
-          ++removed.objects;
+          ++gone.objects;
         }
       }
       transaction.commit();
+      removed.add(gone);
     }
     core_.sweep(removed);
   }
@@ -123,25 +125,6 @@ class Evictor {
         choice.files.push_back(file);
         choice.bytes += file.bytes;
       }
-    }
-  }
-
-  void remove_files(const std::vector<ForeignFile>& files, Removed& removed) {
-    for (const ForeignFile& file : files) {
-      const Status status =
-          core_.options.files->remove(core_.folder->path(file.name));
-      if (!status.ok() && status.code() != ErrorCode::kNotFound) {
-        status.check();
-      }
-      std::erase_if(core_.foreign, [&](const ForeignFile& other) {
-        return other.name == file.name;
-      });
-      removed.freed += file.bytes;
-      core_.note(
-          {file.name,
-           file.bytes,
-           TierFinding::Action::kRemoved,
-           "evicted: a file of another format"});
     }
   }
 
@@ -212,16 +195,18 @@ Result<Removed> DiskTier::evict(Bytes wanted) {
     Removed removed;
     core_->write_pending_touches();
     core_->scan_foreign();
-    core_->expire_records(removed);
-    core_->sweep(removed);
-    while (removed.freed < wanted) {
-      Evictor evictor(*core_);
-      const Choice choice = evictor.choose(wanted - removed.freed);
-      if (choice.bytes == Bytes()) {
-        break;
+    core_->as_far_as_it_goes(removed, [&] {
+      core_->expire_records(removed);
+      core_->sweep(removed);
+      while (removed.freed < wanted) {
+        Evictor evictor(*core_);
+        const Choice choice = evictor.choose(wanted - removed.freed);
+        if (choice.bytes == Bytes()) {
+          break;
+        }
+        evictor.carry_out(choice, removed);
       }
-      evictor.carry_out(choice, removed);
-    }
+    });
     return removed;
   });
 }
@@ -231,10 +216,12 @@ Result<Removed> DiskTier::prune() {
     Removed removed;
     core_->scan_foreign();
     core_->write_pending_touches();
-    core_->expire_records(removed);
-    Evictor evictor(*core_);
-    evictor.carry_out(evictor.choose_expired(), removed);
-    core_->manifest().shrink();
+    core_->as_far_as_it_goes(removed, [&] {
+      core_->expire_records(removed);
+      Evictor evictor(*core_);
+      evictor.carry_out(evictor.choose_expired(), removed);
+      core_->manifest().shrink();
+    });
     return removed;
   });
 }

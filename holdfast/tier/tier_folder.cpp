@@ -18,6 +18,9 @@ constexpr std::string_view kSegmentEnd = ".segment";
 constexpr std::string_view kUnfinishedEnd = ".unfinished";
 constexpr std::string_view kLeaseEnd = ".lease";
 constexpr std::string_view kLockEnd = ".lock";
+constexpr std::string_view kAsideBegin = "manifest-";
+constexpr std::string_view kAsideEnd = ".aside";
+constexpr std::string_view kJournalEnd = "-journal";
 
 std::string hex(uint64_t value) {
   std::string text(kIdDigits, '0');
@@ -155,6 +158,18 @@ std::unique_ptr<FileLock> TierFolder::lock() {
 bool TierFolder::is_fixed(std::string_view name) {
   return name == kManifest || name == kJournal || name == kLock ||
       name == kOpen || name == kClaims;
+}
+
+std::string TierFolder::set_aside_name() {
+  return std::string(kAsideBegin) + stem(next_segment()) +
+      std::string(kAsideEnd);
+}
+
+bool TierFolder::is_set_aside(std::string_view name) {
+  const auto rest =
+      without(without(name, kJournalEnd).value_or(name), kAsideEnd);
+  return rest && rest->starts_with(kAsideBegin) &&
+      identity_of(rest->substr(kAsideBegin.size()));
 }
 
 SegmentIdentity TierFolder::next_segment() {

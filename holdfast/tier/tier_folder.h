@@ -70,6 +70,10 @@ class TierFolder {
   }
   /// True for the names that are part of every tier.
   static bool is_fixed(std::string_view name);
+  /// A name, drawn anew, for a manifest that is set aside.
+  std::string set_aside_name();
+  /// True for such a name, and for the journal's beside it.
+  static bool is_set_aside(std::string_view name);
 
   /// A name for the next segment of this tier. Any thread.
   SegmentIdentity next_segment();
@@ -85,7 +89,6 @@ class TierFolder {
   static constexpr std::string_view kLock = "lock";
   static constexpr std::string_view kOpen = "open";
   static constexpr std::string_view kClaims = "claims"; // KeyClaims'
-  static constexpr std::string_view kAside = ".aside";
 
  private:
   std::string open_path(std::string_view name) const {

@@ -18,18 +18,15 @@ namespace holdfast {
 namespace {
 
 Removed remove_all(DiskTierCore& core, const std::vector<ObjectRow>& objects) {
-  Removed removed;
-  if (!objects.empty()) {
-    ManifestTransaction transaction(core.database());
+  return core.remove([&](Removed& removed) {
     for (const ObjectRow& object : objects) {
       remove_object_row(core.database(), object);
       ++removed.objects;
     }
-    erase_dead(core.database());
-    transaction.commit();
-  }
-  core.sweep(removed);
-  return removed;
+    if (!objects.empty()) {
+      erase_dead(core.database());
+    }
+  });
 }
 
 /// Whether what was written meant something: it may lie in a mapped file.

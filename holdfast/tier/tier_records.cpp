@@ -98,6 +98,22 @@ void remove_unshared(Database& database, NodeId id, Removed& removed) {
   }
 }
 
+/// Everything but the scopes.
+void remove_all(Database& database, Removed& removed) {
+  for (const StoredRecord& record : all_records(database, nullptr)) {
+    remove_record_row(database, record.name);
+    removed.records.push_back(record.name);
+  }
+  for (const NodeId first : children_of(database, NodeId())) {
+    remove_subtree(database, first, removed);
+  }
+  for (const ObjectRow& object : all_objects(database)) {
+    remove_object_row(database, object);
+    ++removed.objects;
+  }
+  erase_dead(database);
+}
+
 } // namespace
 
 Result<StoredRecord> DiskTier::record(const RecordName& name) {
@@ -164,53 +180,40 @@ Status DiskTier::pin_record(const RecordName& name, bool pinned) {
 
 Result<Removed> DiskTier::remove_record(const RecordName& name) {
   return core_->run([&] {
-    Removed removed;
-    if (find_record(core_->database(), name)) {
-      ManifestTransaction transaction(core_->database());
-      remove_record_row(core_->database(), name);
-      transaction.commit();
-      removed.records.push_back(name);
-    }
-    core_->sweep(removed);
-    return removed;
+    return core_->remove([&](Removed& removed) {
+      if (find_record(core_->database(), name)) {
+        remove_record_row(core_->database(), name);
+        removed.records.push_back(name);
+      }
+    });
   });
 }
 
 Result<Removed> DiskTier::forget(const RecordName& name) {
   return core_->run([&] {
-    Removed removed;
-    if (const auto record = find_record(core_->database(), name)) {
-      ManifestTransaction transaction(core_->database());
-      remove_record_row(core_->database(), name);
-      removed.records.push_back(name);
-      remove_unshared(core_->database(), record->leaf, removed);
-      erase_dead(core_->database());
-      transaction.commit();
-    }
-    core_->sweep(removed);
+    const auto record = find_record(core_->database(), name);
+    Removed files;
+    core_->remove_set_aside(files);
+    Removed removed = core_->remove([&](Removed& gone) {
+      if (record) {
+        remove_record_row(core_->database(), name);
+        gone.records.push_back(name);
+        remove_unshared(core_->database(), record->leaf, gone);
+        erase_dead(core_->database());
+      }
+    });
+    removed.freed += files.freed;
     return removed;
   });
 }
 
 Result<Removed> DiskTier::forget_all() {
   return core_->run([&] {
-    Removed removed;
-    Database& database = core_->database();
-    ManifestTransaction transaction(database);
-    for (const StoredRecord& record : all_records(database, nullptr)) {
-      remove_record_row(database, record.name);
-      removed.records.push_back(record.name);
-    }
-    for (const NodeId first : children_of(database, NodeId())) {
-      remove_subtree(database, first, removed);
-    }
-    for (const ObjectRow& object : all_objects(database)) {
-      remove_object_row(database, object);
-      ++removed.objects;
-    }
-    erase_dead(database);
-    transaction.commit();
-    core_->sweep(removed);
+    Removed files;
+    core_->remove_set_aside(files);
+    Removed removed = core_->remove(
+        [&](Removed& gone) { remove_all(core_->database(), gone); });
+    removed.freed += files.freed;
     return removed;
   });
 }

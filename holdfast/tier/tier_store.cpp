@@ -231,14 +231,7 @@ class StoreRun {
     core_.manifest().add_to(Manifest::Counter::kStored, new_tokens_);
     transaction.commit();
     segment_.committed();
-    stored_.removed.nodes.insert(
-        stored_.removed.nodes.end(),
-        superseded.nodes.begin(),
-        superseded.nodes.end());
-    stored_.removed.records.insert(
-        stored_.removed.records.end(),
-        superseded.records.begin(),
-        superseded.records.end());
+    stored_.removed.add(superseded);
     // What was superseded frees its pages when there is something to gain by
     // it: at the next eviction, prune or opening.
   }
