@@ -14,6 +14,7 @@
 #include "errors.h"
 #include "holdfast/env/posix_file_system.h"
 #include "json.h"
+#include "state_opening.h"
 #include "state_place.h"
 #include "state_print.h"
 #include "state_target.h"
@@ -42,7 +43,10 @@ Json or_null(std::optional<double> value) {
   return value ? Json(*value) : Json();
 }
 
-Json stats_json(const TierStats& stats, Bytes budget) {
+Json stats_json(
+    const TierStats& stats,
+    Bytes budget,
+    const TierReport& report) {
   return {
       {"used", stats.used.get()},
       {"budget", budget.get()},
@@ -68,7 +72,8 @@ Json stats_json(const TierStats& stats, Bytes budget) {
       {"written_per_token", or_null(written_per(stats, stats.tokens_total))},
       {"tokens_served", stats.tokens_served},
       {"written_per_token_served",
-       or_null(written_per(stats, stats.tokens_served))}};
+       or_null(written_per(stats, stats.tokens_served))},
+      {"findings", findings_json(report)}};
 }
 
 std::string per_token(const TierStats& stats, int64_t tokens) {
@@ -118,7 +123,7 @@ int run_stats(const StateTarget& arguments) {
   const TierStats stats = tier->stats().value();
   const Bytes budget = default_disk_bytes(arguments.path());
   write_out(
-      arguments.json ? json_line(stats_json(stats, budget))
+      arguments.json ? json_line(stats_json(stats, budget, tier->report()))
                      : stats_text(stats, budget));
   return kOk;
 }
