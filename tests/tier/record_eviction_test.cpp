@@ -82,14 +82,15 @@ TEST_F(RecordEviction, TheCapBindsWhereNothingButBodiesIsStored) {
 
 TEST_F(RecordEviction, BodiesAloneGoAfterNodesAndObjects) {
   store_alone(0).value();
-  const Stored chat = store_chat(1);
+  store_chat(1);
   const std::string value(kBody, 'v');
   const ObjectToStore object{
       .space = "encoder", .key = "a", .bytes = std::as_bytes(std::span(value))};
   tier_->put_objects(std::span(&object, 1)).value();
-  Removed removed = tier_->evict(Bytes(1)).value();
-  EXPECT_THAT(removed.records, IsEmpty());
-  removed = tier_->evict(Bytes(100000)).value();
+  for (int time = 0; time < 2; ++time) {
+    const Removed removed = tier_->evict(Bytes(1)).value();
+    EXPECT_THAT(removed.records, testing::Not(Contains(named(0))));
+  }
   EXPECT_EQ(tier_->stats().value().nodes, 0);
   EXPECT_EQ(tier_->stats().value().objects.count, 0);
   EXPECT_TRUE(tier_->record(named(0)).ok());
@@ -159,7 +160,7 @@ TEST_F(RecordEviction, RoomIsMadeOfWhatExpiredFirst) {
   late.record->expires_ns = now() + 10;
   late.record->body.assign(2 * kBody, 'l');
   tier_->store(late).value();
-  const Stored first = store_chat(1);
+  store_chat(1);
   rig_.clock->set_wall_ns(now() + 10);
   std::vector<RecordName> gone;
   for (int number = 0; gone.empty(); ++number) {
