@@ -14,6 +14,7 @@
 #include "holdfast/state/foreign_bits.h"
 #include "model_digest.h"
 #include "options.h"
+#include "state_opening.h"
 #include "state_place.h"
 #include "state_target.h"
 
@@ -156,18 +157,14 @@ std::string StateFolder::digest(const std::string& model_path) const {
 
 void StateFolder::open() const {
   make_folders();
-  DiskTierOptions options{
+  const DiskTierOptions options{
       .folder = tier_folder(*folder_),
       .max_bytes = max_disk_bytes_ ? Bytes(*max_disk_bytes_)
                                    : default_disk_bytes(*folder_),
       .daily_bytes = Bytes(daily_bytes_.value_or(0)),
       .files = posix_file_system(),
       .clock = system_clock()};
-  Result<std::unique_ptr<DiskTier>> tier = DiskTier::open(options);
-  if (!tier.ok()) {
-    throw UserError("--state: " + tier.status().text());
-  }
-  tier_ = std::move(tier).value();
+  tier_ = open_tier(options);
 }
 
 PrefixCacheOptions StateFolder::cache_options() const {

@@ -38,8 +38,29 @@ std::optional<std::string> default_state_folder() {
 
 Bytes default_disk_bytes(const std::string& folder) {
   const Result<Bytes> free = posix_file_system()->free_space(folder);
-  return free.ok() ? std::min(kMostDisk, Bytes(free.value().get() / 10))
-                   : kMostDisk;
+  return free.ok() ? disk_share(free.value(), kept_bytes(folder)) : kMostDisk;
+}
+
+Bytes disk_share(Bytes free, Bytes kept) {
+  return std::min(kMostDisk, Bytes((free + kept).get() / 10));
+}
+
+Bytes kept_bytes(const std::string& folder) {
+  Bytes sum;
+  for (const std::string& part :
+       {tier_folder(folder), tier_folder(folder) + "/open"}) {
+    const auto names = posix_file_system()->list(part);
+    if (!names.ok()) {
+      continue; // nothing is kept yet
+    }
+    for (const std::string& name : names.value()) {
+      const auto facts = posix_file_system()->facts(part + "/" + name);
+      if (facts.ok() && facts.value().kind == FileFacts::Kind::kFile) {
+        sum += facts.value().allocated;
+      }
+    }
+  }
+  return sum;
 }
 
 std::string tier_folder(const std::string& folder) {

@@ -16,9 +16,14 @@ namespace holdfast::app {
 /// no home.
 std::optional<std::string> default_state_folder();
 
-/// The smaller of 20 GiB and a tenth of what is free on the device of a folder
-/// that exists.
+/// The smaller of 20 GiB and a tenth of what is free on the device of a state
+/// folder that exists, or taken there by what it keeps: it does not shrink as
+/// the folder fills.
 Bytes default_disk_bytes(const std::string& folder);
+/// The same of these figures.
+Bytes disk_share(Bytes free, Bytes kept);
+/// What the tier of a state folder takes on the device.
+Bytes kept_bytes(const std::string& folder);
 
 /// The part of a state folder that is a disk tier.
 std::string tier_folder(const std::string& folder);

@@ -11,6 +11,7 @@
 #include "console.h"
 #include "errors.h"
 #include "holdfast/env/posix_file_system.h"
+#include "state_opening.h"
 #include "state_place.h"
 
 namespace holdfast::app {
@@ -125,15 +126,11 @@ std::string StateTarget::path() const {
 }
 
 std::unique_ptr<DiskTier> StateTarget::open() const {
-  Result<std::unique_ptr<DiskTier>> tier = DiskTier::open(
+  return open_tier(
       {.folder = tier_folder(path()),
        .max_bytes = Bytes(std::numeric_limits<int64_t>::max()),
        .files = posix_file_system(),
        .clock = system_clock()});
-  if (!tier.ok()) {
-    throw UserError("--state: " + tier.status().text());
-  }
-  return std::move(tier).value();
 }
 
 void RecordTarget::add_to(CLI::App& verb, const char* what) {

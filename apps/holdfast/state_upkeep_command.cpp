@@ -14,6 +14,7 @@
 #include "errors.h"
 #include "holdfast/env/posix_file_system.h"
 #include "json.h"
+#include "state_opening.h"
 #include "state_place.h"
 #include "state_print.h"
 #include "state_target.h"
@@ -30,14 +31,22 @@ struct FlushArguments : StateTarget {
   double wait = 10;
 };
 
-double per_token(const TierStats& stats) {
-  return stats.tokens_total == 0
-      ? 0.0
-      : static_cast<double>(stats.written_total.get()) /
-          static_cast<double>(stats.tokens_total);
+/// Bytes written for each of so many tokens; nothing where there were none.
+std::optional<double> written_per(const TierStats& stats, int64_t tokens) {
+  return tokens == 0 ? std::nullopt
+                     : std::optional(
+                           static_cast<double>(stats.written_total.get()) /
+                           static_cast<double>(tokens));
 }
 
-Json stats_json(const TierStats& stats, Bytes budget) {
+Json or_null(std::optional<double> value) {
+  return value ? Json(*value) : Json();
+}
+
+Json stats_json(
+    const TierStats& stats,
+    Bytes budget,
+    const TierReport& report) {
   return {
       {"used", stats.used.get()},
       {"budget", budget.get()},
@@ -60,7 +69,18 @@ Json stats_json(const TierStats& stats, Bytes budget) {
       {"written_total", stats.written_total.get()},
       {"written_today", stats.written_today.get()},
       {"tokens_total", stats.tokens_total},
-      {"written_per_token", per_token(stats)}};
+      {"written_per_token", or_null(written_per(stats, stats.tokens_total))},
+      {"tokens_served", stats.tokens_served},
+      {"written_per_token_served",
+       or_null(written_per(stats, stats.tokens_served))},
+      {"findings", findings_json(report)}};
+}
+
+std::string per_token(const TierStats& stats, int64_t tokens) {
+  const std::optional<double> bytes = written_per(stats, tokens);
+  return bytes ? shown_bytes(Bytes(static_cast<int64_t>(*bytes))) + " for " +
+          std::to_string(tokens)
+               : "none yet";
 }
 
 std::string stats_text(const TierStats& stats, Bytes budget) {
@@ -91,9 +111,10 @@ std::string stats_text(const TierStats& stats, Bytes budget) {
   columns.add(
       {"written",
        shown_bytes(stats.written_total) + " in all, " +
-           shown_bytes(stats.written_today) + " today (UTC), " +
-           shown_bytes(Bytes(static_cast<int64_t>(per_token(stats)))) +
-           " a token"});
+           shown_bytes(stats.written_today) + " today (UTC)"});
+  columns.add({"written a token stored", per_token(stats, stats.tokens_total)});
+  columns.add(
+      {"written a token served", per_token(stats, stats.tokens_served)});
   return columns.text();
 }
 
@@ -102,7 +123,7 @@ int run_stats(const StateTarget& arguments) {
   const TierStats stats = tier->stats().value();
   const Bytes budget = default_disk_bytes(arguments.path());
   write_out(
-      arguments.json ? json_line(stats_json(stats, budget))
+      arguments.json ? json_line(stats_json(stats, budget, tier->report()))
                      : stats_text(stats, budget));
   return kOk;
 }

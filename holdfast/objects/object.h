@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "holdfast/base/strong.h"
+#include "holdfast/env/mapping_guard.h"
 
 namespace holdfast {
 
@@ -32,10 +33,16 @@ struct ObjectKeyHash {
 
 class Object {
  public:
+  enum class Memory { kOwn, kMapped };
+
   Object() = default; // of no bytes
   /// held: what it counts in a budget.
-  Object(std::shared_ptr<const std::byte> bytes, Bytes size, Bytes held)
-      : bytes_(std::move(bytes)), size_(size), held_(held) {}
+  Object(
+      std::shared_ptr<const std::byte> bytes,
+      Bytes size,
+      Bytes held,
+      Memory memory = Memory::kOwn)
+      : bytes_(std::move(bytes)), size_(size), held_(held), memory_(memory) {}
 
   /// At an address that is a multiple of 64.
   std::span<const std::byte> bytes() const {
@@ -50,6 +57,11 @@ class Object {
   const std::shared_ptr<const std::byte>& owner() const {
     return bytes_;
   }
+  /// Asked after the bytes were used: false where they lie in a file that
+  /// somebody cut short meanwhile, so that they mean nothing (mapping_guard.h).
+  bool intact() const {
+    return memory_ == Memory::kOwn || mapping_is_whole(bytes_.get());
+  }
   /// The same memory.
   bool operator==(const Object& other) const {
     return bytes_ == other.bytes_;
@@ -59,6 +71,7 @@ class Object {
   std::shared_ptr<const std::byte> bytes_;
   Bytes size_;
   Bytes held_;
+  Memory memory_ = Memory::kOwn;
 };
 
 /// Bytes that are still being written, by one owner; counted in the budget of

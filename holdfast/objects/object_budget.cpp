@@ -107,7 +107,8 @@ ObjectBudget::adopt(std::shared_ptr<const std::byte> bytes, Bytes size) {
   auto both = std::make_shared<
       std::pair<std::shared_ptr<void>, std::shared_ptr<const std::byte>>>(
       std::move(charged), std::move(bytes));
-  return Object({std::move(both), address}, size, held);
+  return Object(
+      {std::move(both), address}, size, held, Object::Memory::kMapped);
 }
 
 } // namespace holdfast

@@ -32,8 +32,7 @@ class ObjectBudget {
   /// Memory of its own, of 1 byte or more, not written yet. Nothing where it
   /// does not fit.
   std::optional<OpenObject> open(Bytes size);
-  /// Foreign memory, such as a mapped file, counted alike. Nothing where it
-  /// does not fit.
+  /// A mapped file's, counted alike. Nothing where it does not fit.
   std::optional<Object>
   adopt(std::shared_ptr<const std::byte> bytes, Bytes size);
 

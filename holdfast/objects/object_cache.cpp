@@ -117,13 +117,9 @@ void ObjectCache::unreadable(const ObjectKey& key, const Object& object) {
   {
     const std::lock_guard lock(core_->mutex);
     ++core_->counted.unreadable;
-    const ObjectIndex::Entry* entry = core_->index.find(key);
-    if (entry && !(entry->object == object)) {
-      return;
-    }
   }
   // Where the disk refuses, it is found unreadable again.
-  std::ignore = core_->remove(key);
+  std::ignore = core_->remove(key, &object);
 }
 
 FlushReport ObjectCache::flush(const FlushOptions& options) {

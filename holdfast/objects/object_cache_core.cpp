@@ -15,9 +15,13 @@ namespace {
 /// tables and a lease in the folder, of which there are some ten thousands.
 constexpr Bytes kLeastMapped{int64_t{64} << 10};
 
-bool same_bytes(const Object& a, const Object& b) {
-  return a.size() == b.size() &&
-      std::memcmp(a.bytes().data(), b.bytes().data(), a.bytes().size()) == 0;
+/// `kept` may lie in a mapped file.
+bool same_bytes(const Object& kept, const Object& other) {
+  return kept.size() == other.size() &&
+      std::memcmp(
+          kept.bytes().data(), other.bytes().data(), kept.bytes().size()) ==
+      0 &&
+      kept.intact();
 }
 
 } // namespace
@@ -112,9 +116,20 @@ void ObjectCache::Core::shrink() {
   }
 }
 
-std::optional<Object> ObjectCache::Core::from_ram(const ObjectKey& key) {
-  const std::lock_guard lock(mutex);
+const ObjectIndex::Entry*
+ObjectCache::Core::use(const ObjectKey& key, Object& cut) {
   const ObjectIndex::Entry* entry = index.use(key);
+  if (entry && !entry->object.intact()) {
+    cut = index.remove(key);
+    return nullptr;
+  }
+  return entry;
+}
+
+std::optional<Object> ObjectCache::Core::from_ram(const ObjectKey& key) {
+  Object cut; // freed after the lock
+  const std::lock_guard lock(mutex);
+  const ObjectIndex::Entry* entry = use(key, cut);
   if (!entry) {
     return std::nullopt;
   }
@@ -161,13 +176,23 @@ std::optional<Object> ObjectCache::Core::from_disk(const ObjectKey& key) {
     return std::nullopt;
   }
   const std::optional<Object> kept = adopt(stored.value());
+  Object cut; // freed after the lock
   const std::lock_guard lock(mutex);
-  ++counted.from_disk;
-  if (const ObjectIndex::Entry* newer = index.use(key)) {
+  if (const ObjectIndex::Entry* newer = use(key, cut)) {
+    ++counted.from_disk;
     return newer->object;
   }
+  if (!stored.value().intact()) { // a copy may be one of nothing
+    ++counted.unreadable;
+    return std::nullopt;
+  }
+  ++counted.from_disk;
   if (!kept) {
-    return Object(stored.value().owner(), stored.value().size(), Bytes(0));
+    return Object(
+        stored.value().owner(),
+        stored.value().size(),
+        Bytes(0),
+        Object::Memory::kMapped);
   }
   if (!read.overtaken()) {
     index.put(key, {.object = *kept, .on_disk = true, .from_disk = true});
@@ -194,8 +219,9 @@ void ObjectCache::Core::overtake(const ObjectKey& key) {
 }
 
 std::optional<Object> ObjectCache::Core::there(const ObjectKey& key) {
+  Object cut; // freed after the lock
   const std::lock_guard lock(mutex);
-  const ObjectIndex::Entry* entry = index.use(key);
+  const ObjectIndex::Entry* entry = use(key, cut);
   return entry ? std::optional(entry->object) : std::nullopt;
 }
 
@@ -223,10 +249,14 @@ Object ObjectCache::Core::put(
   return kept ? *old : object;
 }
 
-Status ObjectCache::Core::remove(const ObjectKey& key) {
+Status ObjectCache::Core::remove(const ObjectKey& key, const Object* only) {
   Object old; // freed after the lock
   {
     const std::lock_guard lock(mutex);
+    const ObjectIndex::Entry* entry = index.find(key);
+    if (only && entry && !(entry->object == *only)) {
+      return {};
+    }
     old = index.remove(key);
     overtake(key);
   }
@@ -237,12 +267,21 @@ Status ObjectCache::Core::remove(const ObjectKey& key) {
   const Status status =
       options.disk->remove_object(key.space, key.key).status();
   Object read; // from the disk meanwhile
-  const std::lock_guard lock(mutex);
-  const ObjectIndex::Entry* entry = index.find(key);
-  if (entry && entry->on_disk) {
-    read = index.remove(key);
-  }
+  std::unique_lock lock(mutex);
   overtake(key);
+  const ObjectIndex::Entry* entry = index.find(key);
+  if (!entry) {
+    return status;
+  }
+  if (entry->from_disk) {
+    read = index.remove(key);
+    return status;
+  }
+  // Put meanwhile: the coordinator may have forgotten it with the old one, and
+  // the disk have lost it.
+  index.set_off_disk(key);
+  lock.unlock();
+  disk->durability.put(record_key(key), {.attachments = true});
   return status;
 }
 

@@ -34,7 +34,9 @@ class ObjectCache::Core {
   std::optional<Object> from_disk(const ObjectKey& key);
   std::optional<Object> get(const ObjectKey& key);
   Object put(const ObjectKey& key, const Object& object, int64_t cost);
-  Status remove(const ObjectKey& key);
+  /// Off the disk too. `only`: unless RAM has another object under the key by
+  /// now. What is put meanwhile stays, and is written again.
+  Status remove(const ObjectKey& key, const Object* only = nullptr);
 
   using Found = std::vector<std::optional<Object>>; // [key]
   /// Fills in what this call finds or makes of the keys at these indices; which
@@ -71,6 +73,9 @@ class ObjectCache::Core {
   std::optional<Object> there(const ObjectKey& key);
   /// The stored bytes as an object within the budget, where there is room.
   std::optional<Object> adopt(const MappedImage& image);
+  /// Under the lock: the key's object, a use of it; one of a file that was cut
+  /// short goes into `cut`, to be freed later.
+  const ObjectIndex::Entry* use(const ObjectKey& key, Object& cut);
   /// Under the lock: reads of the key that are under way keep nothing.
   void overtake(const ObjectKey& key);
   /// Lets others leave until so many bytes fit; false where they cannot.

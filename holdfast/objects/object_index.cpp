@@ -52,6 +52,17 @@ void ObjectIndex::set_on_disk(const ObjectKey& key, const Object& object) {
   order_.emplace(at->second.place, &*at);
 }
 
+void ObjectIndex::set_off_disk(const ObjectKey& key) {
+  const auto at = entries_.find(key);
+  if (at == entries_.end() || !at->second.entry.on_disk) {
+    return;
+  }
+  order_.erase({at->second.place, &*at});
+  at->second.entry.on_disk = false;
+  --on_disk_;
+  list(*at);
+}
+
 Object ObjectIndex::remove(const ObjectKey& key) {
   const auto at = entries_.find(key);
   return at == entries_.end() ? Object() : take(at);

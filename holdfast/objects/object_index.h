@@ -42,6 +42,8 @@ class ObjectIndex {
   Object put(const ObjectKey& key, Entry entry);
   /// The disk has it now. Nothing where the key has another object.
   void set_on_disk(const ObjectKey& key, const Object& object);
+  /// The disk may have it no more, whatever it had of the key.
+  void set_off_disk(const ObjectKey& key);
   /// Returned to be freed later; of no bytes where there is none.
   Object remove(const ObjectKey& key);
 

@@ -83,8 +83,12 @@ Status ObjectStore::store(
       .key = name.key,
       .bytes = what.object.bytes(),
       .cost = what.cost};
-  const Result<Removed> stored = disk_.put_objects({&object, 1});
+  Removed evicted; // for a store that then failed
+  const Result<Removed> stored = disk_.put_objects({&object, 1}, &evicted);
   if (!stored.ok()) {
+    if (evicted_) {
+      evicted_(evicted);
+    }
     return stored.status();
   }
   on_disk_(name, what.object);
@@ -101,7 +105,8 @@ bool ObjectStore::is_durable(const RecordKey& key, uint64_t) {
     return false;
   }
   const Result<MappedImage> stored = disk_.object(name.space, name.key);
-  if (!stored.ok() || !same(stored.value().bytes(), found->object.bytes())) {
+  if (!stored.ok() || !same(stored.value().bytes(), found->object.bytes()) ||
+      !stored.value().intact() || !found->object.intact()) {
     return false;
   }
   on_disk_(name, found->object);

@@ -2,12 +2,14 @@
 
 #include "holdfast/prefix/encoder_cache.h"
 
+#include <algorithm>
 #include <unordered_map>
 #include <utility>
 
 #include "mlx/transforms.h"
 
 #include "holdfast/base/check.h"
+#include "holdfast/env/mapping_guard.h"
 #include "holdfast/prefix/tensor_array.h"
 
 namespace holdfast {
@@ -163,6 +165,12 @@ std::vector<mx::array> EncoderCache::get_or_make(
     result.push_back(arrays[i] ? *arrays[i] : made.at(names[i]));
   }
   return result;
+}
+
+bool EncoderCache::intact(std::span<const mx::array> arrays) {
+  return std::ranges::all_of(arrays, [](const mx::array& array) {
+    return array.size() == 0 || mapping_is_whole(array.data<std::byte>());
+  });
 }
 
 Status EncoderCache::remove(const EncoderInput& input) {

@@ -66,6 +66,11 @@ class EncoderCache {
       const Encode& encode,
       mlx::core::StreamOrDevice stream = {});
 
+  /// Asked after what was made of arrays of this cache was evaluated: false
+  /// where the file of one was cut short meanwhile, so that it means nothing
+  /// (mapping_guard.h). The next call misses it.
+  static bool intact(std::span<const mlx::core::array> arrays);
+
   /// Off the disk too.
   Status remove(const EncoderInput& input);
   /// The key that an input's tensor is kept under.

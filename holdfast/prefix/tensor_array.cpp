@@ -106,6 +106,12 @@ Result<mx::array> array_over(const Object& object) {
         [owner = object.owner()](mx::allocator::Buffer) {}));
   }
   result.set_status(mx::array::Status::available);
+  if (!object.intact()) {
+    return Status(
+        ErrorCode::kCorrupt,
+        "[tensor] expected an object that is whole, got one of a file that was "
+        "cut short while it was mapped");
+  }
   return result;
 }
 

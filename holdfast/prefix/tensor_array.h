@@ -25,7 +25,7 @@ void copy_elements(
 
 /// A tensor's object as an array that reads its bytes in place and keeps them
 /// alive; a copy where MLX's default device has memory of its own. kCorrupt,
-/// kUnsupported where it is none.
+/// kUnsupported where it is none, or of a file that was cut short by now.
 Result<mlx::core::array> array_over(const Object& object);
 
 } // namespace holdfast

@@ -90,6 +90,16 @@ struct Removed {
   Bytes freed; // given back to the device
   Bytes held; // dead, but a process still has them mapped, or no punching
   Bytes unerased; // of these, what was forgotten and can still be read
+
+  /// Adds what another removal took out of the manifest.
+  void add(const Removed& more) {
+    nodes.insert(nodes.end(), more.nodes.begin(), more.nodes.end());
+    records.insert(records.end(), more.records.begin(), more.records.end());
+    objects += more.objects;
+  }
+  bool is_empty() const {
+    return nodes.empty() && records.empty() && objects == 0 && freed == Bytes();
+  }
 };
 
 struct Stored {

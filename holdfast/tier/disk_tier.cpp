@@ -159,8 +159,11 @@ void load_all(DiskTierCore& core, TierVisitor& visitor, bool changes_alone) {
   } else {
     load_nodes(core.database(), visitor);
   }
+  const int64_t now = core.options.clock->wall_ns();
   for (StoredRecord& record : all_records(core.database(), nullptr)) {
-    visitor.record(std::move(record));
+    if (!is_over(record, now)) {
+      visitor.record(std::move(record));
+    }
   }
   core.loaded_node = NodeId(last_id_of(core.database(), "nodes"));
   core.loaded_segment = SegmentId(last_id_of(core.database(), "segments"));
@@ -184,10 +187,14 @@ Result<bool> DiskTier::changed_by_others() {
   });
 }
 
-void DiskTier::touch(std::span<const NodeId> nodes) {
-  const std::lock_guard lock(core_->mutex);
+void DiskTier::touch(std::span<const NodeId> nodes, int64_t served) {
+  expect(
+      served >= 0,
+      "[DiskTier] expected 0 tokens served or more, got a negative number");
+  const std::lock_guard lock(core_->touch_mutex);
+  core_->touches.served += served;
   for (const NodeId id : nodes) {
-    ++core_->touches[id];
+    ++core_->touches.nodes[id];
   }
 }
 
@@ -213,16 +220,11 @@ Status DiskTier::expire_nodes(std::span<const NodeId> nodes, int64_t wall_ns) {
 
 Result<Removed> DiskTier::remove_nodes(std::span<const NodeId> nodes) {
   return core_->run([&] {
-    Removed removed;
-    {
-      ManifestTransaction transaction(core_->database());
+    return core_->remove([&](Removed& removed) {
       for (const NodeId id : nodes) {
         remove_subtree(core_->database(), id, removed);
       }
-      transaction.commit();
-    }
-    core_->sweep(removed);
-    return removed;
+    });
   });
 }
 

@@ -52,7 +52,8 @@ class DiskTierCore;
 
 class DiskTier {
  public:
-  /// Reconciles the folder with its manifest; see report().
+  /// Reconciles the folder with its manifest; see report(). kUnsupported where
+  /// another version's manifest is there; nothing in it changes then.
   static Result<std::unique_ptr<DiskTier>> open(DiskTierOptions options);
   ~DiskTier();
   DiskTier(const DiskTier&) = delete;
@@ -94,14 +95,17 @@ class DiskTier {
   /// True where another process changed the manifest since the last load().
   Result<bool> changed_by_others();
 
-  /// Says that nodes were of use. Remembered, and written with the next commit.
-  void touch(std::span<const NodeId> nodes);
+  /// Says that nodes were of use, and how many tokens of their state were
+  /// served by it: given to rows. Remembered, and written with the next commit
+  /// or at the end; waits for no verb.
+  void touch(std::span<const NodeId> nodes, int64_t served);
   Status pin_nodes(std::span<const NodeId> nodes, bool pinned);
   Status expire_nodes(std::span<const NodeId> nodes, int64_t wall_ns);
   /// Removes nodes with all that hangs on them: descendants, records.
   Result<Removed> remove_nodes(std::span<const NodeId> nodes);
 
-  /// kNotFound where there is none.
+  /// kNotFound where there is none. One whose time is over is none, here and
+  /// below, unless it is pinned.
   Result<StoredRecord> record(const RecordName& name);
   Result<std::vector<StoredRecord>> records(std::string_view space);
   /// Of all spaces.
@@ -110,13 +114,12 @@ class DiskTier {
   /// All of it as of one moment, whatever the scope.
   Result<RecordText> record_text(const RecordName& name);
   Status pin_record(const RecordName& name, bool pinned);
-  Status expire_record(const RecordName& name, int64_t wall_ns);
   /// Removes the record alone; its nodes may serve others. Ok where none is.
   Result<Removed> remove_record(const RecordName& name);
   /// Removes the record and every node that nothing else shares; their bytes
   /// are gone from the folder but for Removed::unerased, which the first sweep
   /// (of any verb that removes, or of an opening) after its last mapping
-  /// erases.
+  /// erases. Manifests that were set aside go too: they name what they knew.
   Result<Removed> forget(const RecordName& name);
 
   /// One segment for all; replaces what has the same key. Durable when ok; the
@@ -130,8 +133,9 @@ class DiskTier {
   Result<Removed> remove_objects(std::string_view space);
 
   /// Frees at least `wanted` if it can: first what is foreign, then what
-  /// expired, then by age x bytes / cost; never what is pinned or mapped, never
-  /// a parent before its children.
+  /// expired, then by age x bytes / cost, then records that stand for no node;
+  /// never what is pinned, mapped or claimed, never a parent before its
+  /// children.
   Result<Removed> evict(Bytes wanted);
   /// Removes what expired, and gives back what is dead and no longer mapped.
   Result<Removed> prune();

@@ -3,6 +3,7 @@
 #include "holdfast/tier/disk_tier_core.h"
 
 #include <tuple>
+#include <utility>
 
 #include "holdfast/tier/node_table.h"
 #include "holdfast/tier/object_table.h"
@@ -33,10 +34,12 @@ void DiskTierCore::note(TierFinding finding) {
 }
 
 void DiskTierCore::open_manifest() {
-  if (manifest_ && manifest_->is_usable() && manifest_->is_current()) {
+  if (manifest_ && !failed_ && manifest_->is_usable() &&
+      manifest_->is_current()) {
     return;
   }
   manifest_.reset();
+  failed_ = false;
   const auto open = [&] {
     manifest_ = std::make_unique<Manifest>(
         options.files,
@@ -54,8 +57,8 @@ void DiskTierCore::open_manifest() {
     open();
     return;
   } catch (const ManifestError& error) {
-    if (error.code() != ErrorCode::kCorrupt &&
-        error.code() != ErrorCode::kUnsupported) {
+    // One of another version is whole: what it names stays.
+    if (error.code() != ErrorCode::kCorrupt) {
       throw;
     }
     set_aside(error.what());
@@ -66,10 +69,7 @@ void DiskTierCore::open_manifest() {
 }
 
 void DiskTierCore::set_aside(const std::string& reason) {
-  const SegmentIdentity unique = folder->next_segment();
-  std::string name = segment_file_name(unique);
-  name = "manifest-" + name.substr(0, name.find('.')) +
-      std::string(TierFolder::kAside);
+  const std::string name = folder->set_aside_name();
   const std::string to = folder->path(name);
   const Result<FileFacts> facts = options.files->facts(folder->manifest_path());
   // The database first: a journal without its database is dropped by SQLite, a
@@ -94,6 +94,43 @@ bool DiskTierCore::recover(ErrorCode code, int attempt) {
   manifest_.reset();
   suspect_ = suspect_ || code == ErrorCode::kCorrupt;
   return code == ErrorCode::kCorrupt && attempt == 0;
+}
+
+void DiskTierCore::pass_over(const Error& error) {
+  if (error.code() == ErrorCode::kCorrupt) {
+    throw; // the verb runs again, on a new manifest
+  }
+  failed_ = true;
+  note({".", Bytes(), TierFinding::Action::kNoted, error.what()});
+}
+
+void DiskTierCore::remove_files(
+    const std::vector<ForeignFile>& files,
+    Removed& removed) {
+  for (const ForeignFile& file : files) {
+    const Status status = options.files->remove(folder->path(file.name));
+    if (!status.ok() && status.code() != ErrorCode::kNotFound) {
+      status.check();
+    }
+    std::erase_if(foreign, [&](const ForeignFile& other) {
+      return other.name == file.name;
+    });
+    removed.freed += file.bytes;
+    note(
+        {file.name,
+         file.bytes,
+         TierFinding::Action::kRemoved,
+         "a file of another format, or set aside, whose room was wanted"});
+  }
+}
+
+void DiskTierCore::remove_set_aside(Removed& removed) {
+  scan_foreign();
+  std::vector<ForeignFile> aside = foreign;
+  std::erase_if(aside, [](const ForeignFile& file) {
+    return !file.evictable || !TierFolder::is_set_aside(file.name);
+  });
+  remove_files(aside, removed);
 }
 
 Bytes DiskTierCore::manifest_bytes() const {
@@ -123,40 +160,52 @@ Bytes DiskTierCore::used(const OpenTiers& open) const {
   return sum;
 }
 
+Touches DiskTierCore::take_touches() {
+  const std::lock_guard lock(touch_mutex);
+  return std::exchange(touches, {});
+}
+
 void DiskTierCore::write_touches() {
-  if (touches.empty() && object_touches.empty()) {
+  write(take_touches());
+}
+
+void DiskTierCore::write(const Touches& uses) {
+  if (uses.empty()) {
     return;
   }
   const int64_t tick = manifest_->next_tick();
   const int64_t now = options.clock->wall_ns();
-  for (const auto& [id, uses] : touches) {
-    touch_node(database(), id, {tick, now, uses});
+  for (const auto& [id, count] : uses.nodes) {
+    touch_node(database(), id, {tick, now, count});
   }
-  for (const int64_t id : object_touches) {
+  for (const int64_t id : uses.objects) {
     touch_object(database(), id, tick);
   }
-  touches.clear();
-  object_touches.clear();
+  if (uses.served > 0) {
+    manifest_->add_to(Manifest::Counter::kServed, uses.served);
+  }
 }
 
 void DiskTierCore::write_pending_touches() {
-  if (!touches.empty() || !object_touches.empty()) {
+  if (const Touches uses = take_touches(); !uses.empty()) {
     ManifestTransaction transaction(database());
-    write_touches();
+    write(uses);
     transaction.commit();
   }
 }
 
 void DiskTierCore::expire_records(Removed& removed) {
-  const int64_t now = options.clock->wall_ns();
+  const std::vector<RecordName> over =
+      records_over(database(), options.clock->wall_ns());
+  if (over.empty()) {
+    return;
+  }
   ManifestTransaction transaction(database());
-  for (const StoredRecord& record : all_records(database(), nullptr)) {
-    if (record.expires_ns != 0 && record.expires_ns <= now) {
-      remove_record_row(database(), record.name);
-      removed.records.push_back(record.name);
-    }
+  for (const RecordName& name : over) {
+    remove_record_row(database(), name);
   }
   transaction.commit();
+  removed.records.insert(removed.records.end(), over.begin(), over.end());
 }
 
 void DiskTierCore::drop_segment(

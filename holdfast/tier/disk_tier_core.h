@@ -35,6 +35,16 @@ struct ForeignFile {
   bool evictable = false;
 };
 
+/// Uses that are not written down yet.
+struct Touches {
+  std::map<NodeId, int64_t> nodes; // how often
+  int64_t served = 0; // tokens
+  std::set<int64_t> objects; // ids
+  bool empty() const {
+    return nodes.empty() && served == 0 && objects.empty();
+  }
+};
+
 class DiskTierCore {
  public:
   explicit DiskTierCore(DiskTierOptions options);
@@ -52,6 +62,16 @@ class DiskTierCore {
 
   // In an access.
 
+  /// Removes what `work(Removed&)` does, in one transaction, then gives room
+  /// back. Once it is committed nothing but a damaged manifest is an error:
+  /// what could not be given back is for the next sweep.
+  template <class Work>
+  Removed remove(Work&& work);
+  /// Runs `work`, which adds to `removed`; an error after something went is
+  /// one for the report.
+  template <class Work>
+  void as_far_as_it_goes(const Removed& removed, Work&& work);
+
   Manifest& manifest() {
     return *manifest_;
   }
@@ -67,7 +87,7 @@ class DiskTierCore {
   Bytes manifest_bytes() const;
   OpenTiers open_tiers();
   /// Evicts until `needed` more bytes fit. Throws kOutOfBudget, and then
-  /// nothing was evicted, where they cannot.
+  /// nothing went but records that expired, where they cannot.
   void make_room(Bytes needed, Removed& removed);
   /// The same for none, as far as it goes: what may not be evicted stays.
   void keep_to_the_cap();
@@ -79,7 +99,11 @@ class DiskTierCore {
   void write_touches();
   /// The same in a transaction of its own.
   void write_pending_touches();
-  /// Removes the records whose time is over.
+  /// Files that scan_foreign() found.
+  void remove_files(const std::vector<ForeignFile>& files, Removed& removed);
+  /// Manifests that were set aside: they name what is to be forgotten.
+  void remove_set_aside(Removed& removed);
+  /// Removes the records whose time is over; a pin outlasts it.
   void expire_records(Removed& removed);
   /// The manifest no longer names what lies in the segment.
   void drop_segment(const SegmentRow& segment, const std::string& reason);
@@ -88,8 +112,6 @@ class DiskTierCore {
   void note(TierFinding finding);
 
   std::map<int64_t, std::weak_ptr<const SegmentMapping>> mappings; // [segment]
-  std::map<NodeId, int64_t> touches; // uses not written yet
-  std::set<int64_t> object_touches; // ids, not written yet
   std::multiset<NodeId> in_store; // not to be evicted: a store builds on them
   std::vector<ForeignFile> foreign;
   int64_t loaded_version = -1; // data_version at the last load; -1: none
@@ -100,8 +122,16 @@ class DiskTierCore {
   // Under mutex alone.
   mutable std::mutex mutex;
   TierReport report;
+  // Under touch_mutex alone, which is held over nothing else: whoever says that
+  // something was of use must not wait for the disk.
+  std::mutex touch_mutex;
+  Touches touches;
 
  private:
+  /// Rethrows damage of the manifest; what else came is noted.
+  void pass_over(const Error& error);
+  Touches take_touches();
+  void write(const Touches& uses);
   void open_manifest();
   void set_aside(const std::string& reason);
   /// After an error of the manifest: true where the verb should run again.
@@ -109,7 +139,40 @@ class DiskTierCore {
 
   std::unique_ptr<Manifest> manifest_;
   bool suspect_ = false; // the manifest showed damage
+  bool failed_ = false; // an error of it was passed over: open it again
 };
+
+template <class Work>
+Removed DiskTierCore::remove(Work&& work) {
+  Removed removed;
+  DeadBytes dead;
+  {
+    ManifestTransaction transaction(database());
+    work(removed);
+    dead = dead_bytes(database());
+    transaction.commit();
+  }
+  try {
+    sweep(removed);
+  } catch (const Error& error) {
+    pass_over(error);
+    removed.held = dead.all;
+    removed.unerased = dead.erase;
+  }
+  return removed;
+}
+
+template <class Work>
+void DiskTierCore::as_far_as_it_goes(const Removed& removed, Work&& work) {
+  try {
+    work();
+  } catch (const Error& error) {
+    if (removed.is_empty()) {
+      throw;
+    }
+    pass_over(error);
+  }
+}
 
 template <class Verb>
 auto DiskTierCore::run(Verb&& verb) -> std::conditional_t<

@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "holdfast/base/sha256.h"
 #include "holdfast/tier/record_table.h"
 #include "holdfast/tier/segment_table.h"
 
@@ -31,7 +32,7 @@ std::vector<NodeId> leaves_of(Database& database) {
 
 bool EvictionOrder::Candidate::operator<(const Candidate& other) const {
   const auto key = [](const Candidate& c) {
-    return std::tuple(c.expired, c.score, -c.tick);
+    return std::tuple(c.expired, !c.last, c.score, -c.tick);
   };
   return key(*this) < key(other);
 }
@@ -51,6 +52,7 @@ EvictionOrder::EvictionOrder(
   for (const ObjectRow& object : all_objects(database)) {
     consider_object(object);
   }
+  consider_bodies_alone();
 }
 
 EvictionOrder::Candidate EvictionOrder::scored(
@@ -75,7 +77,8 @@ void EvictionOrder::consider_leaf(const NodeRow& node) {
       pinned_record_on(database_, node.id)) {
     return;
   }
-  Victim victim{.node = node, .object = {}, .extents = {}, .bytes = {}};
+  Victim victim{
+      .node = node, .record = {}, .object = {}, .extents = {}, .bytes = {}};
   for (const StoredImage& image : images_of(database_, node.id)) {
     if (untouchable_.segments.contains(image.extent.segment)) {
       return;
@@ -106,12 +109,33 @@ void EvictionOrder::consider_object(const ObjectRow& object) {
       object.cost > 0 ? object.cost : kNsPerPage * (bytes.get() / kSegmentPage);
   waiting_.push(scored(
       {.node = {},
+       .record = {},
        .object = object,
        .extents = {object.extent},
        .bytes = bytes},
       object.tick,
       cost,
       object.expires_ns));
+}
+
+void EvictionOrder::consider_bodies_alone() {
+  int64_t place = 0;
+  for (const StoredRecord& record : bodies_alone(database_)) {
+    if (untouchable_.segments.contains(record.body.segment) ||
+        untouchable_.claimed.contains(sha256(record.name.name).hex())) {
+      continue;
+    }
+    Candidate candidate;
+    candidate.last = true;
+    candidate.tick = place++;
+    candidate.victim = {
+        .node = {},
+        .record = record.name,
+        .object = {},
+        .extents = {record.body},
+        .bytes = whole_pages(record.body.bytes)};
+    waiting_.push(std::move(candidate));
+  }
 }
 
 std::optional<Victim> EvictionOrder::next() {

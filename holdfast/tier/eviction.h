@@ -1,9 +1,11 @@
 // Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
 //
-// Internal to DiskTier: what goes first. Expired before the rest; then by
-// age x bytes / cost, where the age counts uses of the tier since, not time, so
-// that a clock that jumps changes nothing. Never what is pinned, mapped or
-// being built on; never a parent before its children. Threads: one at a time.
+// Internal to DiskTier: what goes first. Expired before the rest; then nodes
+// and objects by age x bytes / cost, where the age counts uses of the tier
+// since, not time, so that a clock that jumps changes nothing; last, the oldest
+// first, bodies of records that stand for no node: nothing makes them again.
+// Never what is pinned, mapped, worked on or built on; never a parent before
+// its children. Threads: one at a time.
 
 #pragma once
 
@@ -12,6 +14,7 @@
 #include <optional>
 #include <queue>
 #include <set>
+#include <string>
 #include <vector>
 
 #include "holdfast/base/strong.h"
@@ -25,11 +28,13 @@ namespace holdfast {
 struct Untouchable {
   std::set<SegmentId> segments; // mapped
   std::set<NodeId> nodes; // a store builds on them
+  std::set<std::string> claimed; // of records' names, SHA-256 in hex
 };
 
 struct Victim {
-  std::optional<NodeRow> node; // else the object counts
-  ObjectRow object;
+  std::optional<NodeRow> node;
+  std::optional<RecordName> record; // without a node
+  ObjectRow object; // counts where there is neither
   std::vector<Extent> extents; // that nothing names once it is gone
   Bytes bytes; // their whole pages
 };
@@ -52,6 +57,7 @@ class EvictionOrder {
  private:
   struct Candidate {
     bool expired = false;
+    bool last = false;
     double score = 0; // the highest goes first
     int64_t tick = 0; // then the oldest
     Victim victim;
@@ -59,6 +65,7 @@ class EvictionOrder {
   };
   void consider_leaf(const NodeRow& node);
   void consider_object(const ObjectRow& object);
+  void consider_bodies_alone();
   Candidate
   scored(Victim victim, int64_t tick, int64_t cost, int64_t expires) const;
 

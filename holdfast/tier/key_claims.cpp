@@ -60,6 +60,29 @@ KeyClaims::KeyClaims(std::shared_ptr<FileSystem> files, std::string folder)
     : folder_(std::make_shared<const Folder>(
           Folder{std::move(files), std::move(folder)})) {}
 
+Result<std::set<std::string>> KeyClaims::claimed() const {
+  const auto exists = folder_->files->facts(folder_->path);
+  if (exists.status().code() == ErrorCode::kNotFound) {
+    return std::set<std::string>(); // no claim was ever made
+  }
+  const auto lock = folder_->lock();
+  if (!lock.ok()) {
+    return lock.status();
+  }
+  folder_->sweep();
+  const auto names = folder_->files->list(folder_->path);
+  if (!names.ok()) {
+    return names.status();
+  }
+  std::set<std::string> digests;
+  for (const std::string& name : names.value()) {
+    if (Digest256::from_hex(name)) {
+      digests.insert(name);
+    }
+  }
+  return digests;
+}
+
 Result<std::shared_ptr<void>> KeyClaims::claim(const std::string& key) {
   if (const Status made = folder_->files->create_folder(folder_->path);
       !made.ok()) {

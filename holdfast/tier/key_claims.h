@@ -8,6 +8,7 @@
 #pragma once
 
 #include <memory>
+#include <set>
 #include <string>
 
 #include "holdfast/base/status.h"
@@ -23,6 +24,8 @@ class KeyClaims {
   /// The value keeps others off the key; it may outlive this. kUnsupported
   /// where another value, here or elsewhere, has it.
   Result<std::shared_ptr<void>> claim(const std::string& key);
+  /// SHA-256, in hex, of the keys that somebody works on now.
+  Result<std::set<std::string>> claimed() const;
 
  private:
   struct Folder;

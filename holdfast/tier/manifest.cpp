@@ -5,6 +5,8 @@
 #include <random>
 #include <utility>
 
+#include "holdfast/tier/segment_table.h"
+
 namespace holdfast {
 
 namespace {
@@ -89,6 +91,10 @@ CREATE TABLE counters(name TEXT PRIMARY KEY, value INTEGER NOT NULL)
 INSERT INTO counters VALUES('tick', 0);
 )sql";
 
+const char* name_of(Manifest::Counter counter) {
+  return counter == Manifest::Counter::kStored ? "tokens" : "served";
+}
+
 } // namespace
 
 Manifest::Manifest(
@@ -145,9 +151,13 @@ void Manifest::create_schema() {
   }
   database_.run(
       ("PRAGMA application_id=" + std::to_string(kApplication)).c_str());
+  set_version();
+  transaction.commit();
+}
+
+void Manifest::set_version() {
   database_.run(
       ("PRAGMA user_version=" + std::to_string(kManifestVersion)).c_str());
-  transaction.commit();
 }
 
 void Manifest::check_schema() {
@@ -157,12 +167,27 @@ void Manifest::check_schema() {
         path_ + ": expected a manifest, got another database");
   }
   const int64_t version = database_.number("PRAGMA user_version");
-  if (version != kManifestVersion) {
+  if (version == 1) {
+    migrate_from_1();
+  } else if (version != kManifestVersion) {
     throw ManifestError(
         ErrorCode::kUnsupported,
-        path_ + ": expected version " + std::to_string(kManifestVersion) +
-            ", got " + std::to_string(version));
+        path_ + ": expected a manifest of version " +
+            std::to_string(kManifestVersion) + ", got " +
+            std::to_string(version) +
+            ": another version of holdfast keeps state there, which stays as "
+            "it is");
   }
+}
+
+// Version 1 did not remember which dead bytes were forgotten: all of them.
+void Manifest::migrate_from_1() {
+  ManifestTransaction transaction(database_);
+  database_.run(
+      "ALTER TABLE segments ADD COLUMN erase INTEGER NOT NULL DEFAULT 0");
+  erase_dead(database_);
+  set_version();
+  transaction.commit();
 }
 
 bool Manifest::is_current() const {
@@ -213,18 +238,20 @@ void Manifest::count_written(Bytes segment) {
   counted_ += own;
 }
 
-void Manifest::count_tokens(int64_t more) {
+void Manifest::add_to(Counter counter, int64_t more) {
   database_
       .prepare(
-          "INSERT INTO counters(name, value) VALUES('tokens', ?) "
+          "INSERT INTO counters(name, value) VALUES(?, ?) "
           "ON CONFLICT(name) DO UPDATE SET value = value + excluded.value")
+      .bind(name_of(counter))
       .bind(more)
       .run();
 }
 
-int64_t Manifest::tokens_total() {
-  return database_.number(
-      "SELECT coalesce(max(value), 0) FROM counters WHERE name = 'tokens'");
+int64_t Manifest::value_of(Counter counter) {
+  Statement find =
+      database_.prepare("SELECT value FROM counters WHERE name = ?");
+  return find.bind(name_of(counter)).step() ? find.integer(0) : 0;
 }
 
 Bytes Manifest::written_today() {

@@ -27,8 +27,9 @@ inline constexpr int kManifestVersion = 2;
 
 class Manifest {
  public:
-  /// Opens the file, or makes it. kCorrupt where it is damaged or no manifest,
-  /// kUnsupported where it is of another version. `thorough` reads all of it.
+  /// Opens the file, or makes it; one of version 1 is brought to this one.
+  /// kCorrupt where it is damaged or no manifest, kUnsupported where it is of
+  /// another version: it stays as it is. kThorough reads all of it.
   enum class Check { kSchema, kThorough };
   Manifest(
       std::shared_ptr<FileSystem> files,
@@ -58,9 +59,11 @@ class Manifest {
   /// Adds to today's bytes: those of a segment, and what the manifest itself
   /// has written since the last call.
   void count_written(Bytes segment);
-  /// Adds to what was stored; within a transaction.
-  void count_tokens(int64_t more);
-  int64_t tokens_total();
+  /// Tokens: stored by all processes of all times, and served by them.
+  enum class Counter { kStored, kServed };
+  /// Within a transaction.
+  void add_to(Counter counter, int64_t more);
+  int64_t value_of(Counter counter);
   Bytes written_today();
   Bytes written_total();
 
@@ -77,6 +80,8 @@ class Manifest {
  private:
   void create_schema();
   void check_schema();
+  void migrate_from_1();
+  void set_version();
   int64_t today() const;
 
   const std::shared_ptr<FileSystem> files_;

@@ -64,6 +64,32 @@ all_records(Database& database, const std::string_view* space) {
   return rest_of(find);
 }
 
+bool is_over(const StoredRecord& record, int64_t wall_ns) {
+  return !record.pinned && record.expires_ns != 0 &&
+      record.expires_ns <= wall_ns;
+}
+
+std::vector<RecordName> records_over(Database& database, int64_t wall_ns) {
+  std::vector<RecordName> names;
+  Statement find = database.prepare(
+      "SELECT space, name FROM records "
+      "WHERE pinned = 0 AND expires_ns != 0 AND expires_ns <= ?");
+  find.bind(wall_ns);
+  while (find.step()) {
+    names.push_back({find.text(0), find.text(1)});
+  }
+  return names;
+}
+
+std::vector<StoredRecord> bodies_alone(Database& database) {
+  // A record that is stored again gets a new id.
+  Statement find = database.prepare(
+      "SELECT space, name, scope, version, leaf, length, segment, offset, "
+      "bytes, stored_ns, pinned, expires_ns FROM records "
+      "WHERE leaf IS NULL AND segment IS NOT NULL AND pinned = 0 ORDER BY id");
+  return rest_of(find);
+}
+
 std::vector<RecordName> records_on(Database& database, NodeId leaf) {
   std::vector<RecordName> names;
   Statement find =
@@ -112,6 +138,14 @@ void add_record(Database& database, const StoredRecord& record) {
   if (has_body) {
     add_live(database, record.body);
   }
+}
+
+void pin_record_row(Database& database, const RecordName& name, bool pinned) {
+  database.prepare("UPDATE records SET pinned = ? WHERE space = ? AND name = ?")
+      .bind(int64_t{pinned})
+      .bind(bytes_of_text(name.space))
+      .bind(bytes_of_text(name.name))
+      .run();
 }
 
 void remove_record_row(Database& database, const RecordName& name) {

@@ -20,6 +20,13 @@ find_record(Database& database, const RecordName& name);
 /// Of one space, or of all where `space` is null; by space and name.
 std::vector<StoredRecord>
 all_records(Database& database, const std::string_view* space);
+/// True where its time is over; a pin outlasts it.
+bool is_over(const StoredRecord& record, int64_t wall_ns);
+/// Those whose time is over.
+std::vector<RecordName> records_over(Database& database, int64_t wall_ns);
+/// Those that have a body and stand for no node, save pinned ones: what was
+/// stored longest ago comes first.
+std::vector<StoredRecord> bodies_alone(Database& database);
 /// Those whose last token is in that node.
 std::vector<RecordName> records_on(Database& database, NodeId leaf);
 /// True where one of them is pinned.
@@ -29,6 +36,7 @@ std::optional<RecordName>
 record_at(Database& database, SegmentId segment, Bytes offset);
 
 void add_record(Database& database, const StoredRecord& record);
+void pin_record_row(Database& database, const RecordName& name, bool pinned);
 void remove_record_row(Database& database, const RecordName& name);
 void move_records(Database& database, NodeId from, NodeId to);
 

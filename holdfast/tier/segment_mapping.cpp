@@ -2,6 +2,7 @@
 
 #include "holdfast/tier/segment_mapping.h"
 
+#include <algorithm>
 #include <tuple>
 #include <utility>
 
@@ -43,9 +44,11 @@ Result<SegmentContent> read_content(const File& file, const SegmentRow& row) {
 
 Result<std::shared_ptr<const SegmentMapping>> SegmentMapping::open(
     std::shared_ptr<TierFolder> folder,
-    const SegmentRow& row) {
+    const SegmentRow& row,
+    std::vector<Extent> live) {
   std::shared_ptr<SegmentMapping> mapping(
       new SegmentMapping(std::move(folder)));
+  mapping->live_ = std::move(live);
   mapping->path_ = mapping->folder_->segment_path(row.identity);
   FileSystem& files = mapping->folder_->files();
   Result<std::unique_ptr<File>> file =
@@ -84,6 +87,15 @@ SegmentMapping::~SegmentMapping() {
 }
 
 Result<size_t> SegmentMapping::find(Bytes offset, Bytes bytes) const {
+  const auto live =
+      std::ranges::lower_bound(live_, offset, {}, &Extent::offset);
+  if (live == live_.end() || live->offset != offset || live->bytes != bytes) {
+    return Status(
+        ErrorCode::kNotFound,
+        path_ +
+            ": expected bytes that the manifest names, got some that were "
+            "evicted");
+  }
   const SegmentEntry* entry = content_.directory.find(offset, bytes);
   if (!entry) {
     return Status(

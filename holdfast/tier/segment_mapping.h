@@ -22,15 +22,21 @@ namespace holdfast {
 
 class SegmentMapping {
  public:
-  /// Under the folder's lock. kCorrupt where the file is not what the row
-  /// says: missing, of another size, another segment.
-  static Result<std::shared_ptr<const SegmentMapping>>
-  open(std::shared_ptr<TierFolder> folder, const SegmentRow& row);
+  /// Under the folder's lock. `live`: what the manifest names in it, by offset.
+  /// kCorrupt where the file is not what the row says: missing, of another
+  /// size, another segment.
+  static Result<std::shared_ptr<const SegmentMapping>> open(
+      std::shared_ptr<TierFolder> folder,
+      const SegmentRow& row,
+      std::vector<Extent> live);
   ~SegmentMapping();
   SegmentMapping(const SegmentMapping&) = delete;
   SegmentMapping& operator=(const SegmentMapping&) = delete;
 
-  /// Index of the entry with exactly these bytes, or kCorrupt.
+  /// Index of the entry with exactly these bytes. kNotFound where they were
+  /// dead when the segment was mapped: they may have been punched, and read as
+  /// zeros. What died since then is there, as long as this lives. kCorrupt
+  /// where the segment lacks what the manifest names.
   Result<size_t> find(Bytes offset, Bytes bytes) const;
   const std::byte* address(Bytes offset) const {
     return bytes_.get() + offset.get();
@@ -55,6 +61,7 @@ class SegmentMapping {
   std::string lease_;
   std::string path_;
   SegmentContent content_;
+  std::vector<Extent> live_; // when it was mapped, by offset
   MappedBytes bytes_;
   mutable std::vector<std::atomic<bool>> verified_; // [entry]
 };

@@ -109,6 +109,14 @@ void erase_dead(Database& database) {
       "UPDATE segments SET erase = 1 WHERE live = 0 OR live + holes < extents");
 }
 
+DeadBytes dead_bytes(Database& database) {
+  Statement sums = database.prepare(
+      "SELECT coalesce(sum(extents - live - holes), 0), "
+      "coalesce(sum((extents - live - holes) * erase), 0) FROM segments");
+  sums.step();
+  return {Bytes(sums.integer(0)), Bytes(sums.integer(1))};
+}
+
 void set_erased(Database& database, SegmentId id) {
   database.prepare("UPDATE segments SET erase = 0 WHERE id = ?")
       .bind(id.get())

@@ -42,6 +42,12 @@ void set_holes(Database& database, SegmentId id, Bytes holes);
 /// Every segment with dead bytes is to lose them, on file systems that cannot
 /// punch as well; the next sweep that may does it.
 void erase_dead(Database& database);
+/// What no row names and is still on the device; of it, what is to be erased.
+struct DeadBytes {
+  Bytes all;
+  Bytes erase;
+};
+DeadBytes dead_bytes(Database& database);
 void set_erased(Database& database, SegmentId id);
 void remove_segment(Database& database, SegmentId id);
 /// What all segments take on the device.

@@ -110,10 +110,6 @@ int64_t Database::last_id() const {
   return sqlite3_last_insert_rowid(handle_);
 }
 
-int64_t Database::changes() const {
-  return sqlite3_changes64(handle_);
-}
-
 bool Database::idle() const {
   return sqlite3_get_autocommit(handle_) != 0;
 }

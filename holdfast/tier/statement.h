@@ -46,8 +46,6 @@ class Database {
   /// One prepared statement; prepared once, so one at a time of each text.
   Statement prepare(std::string_view sql);
   int64_t last_id() const;
-  /// Rows that the last statement changed.
-  int64_t changes() const;
   /// True outside of a transaction.
   bool idle() const;
   /// Of every page, for checksums.

@@ -7,6 +7,7 @@
 
 #include "holdfast/tier/disk_tier_core.h"
 #include "holdfast/tier/eviction.h"
+#include "holdfast/tier/key_claims.h"
 #include "holdfast/tier/record_table.h"
 
 namespace holdfast {
@@ -30,6 +31,11 @@ class Evictor {
       }
     }
     untouchable_.nodes.insert(core.in_store.begin(), core.in_store.end());
+    if (!bodies_alone(core.database()).empty()) {
+      const KeyClaims claims(
+          core.options.files, core.folder->path(TierFolder::kClaims));
+      untouchable_.claimed = value_of(claims.claimed());
+    }
   }
 
   const OpenTiers& open() const {
@@ -63,18 +69,23 @@ class Evictor {
   }
 
   void carry_out(const Choice& choice, Removed& removed) {
-    remove_files(choice.files, removed);
+    core_.remove_files(choice.files, removed);
     if (!choice.victims.empty()) {
+      Removed gone; // once it is committed
       ManifestTransaction transaction(core_.database());
       for (const Victim& victim : choice.victims) {
         if (victim.node) {
-          remove_leaf(core_.database(), *victim.node, removed);
+          remove_leaf(core_.database(), *victim.node, gone);
+        } else if (victim.record) {
+          remove_record_row(core_.database(), *victim.record);
+          gone.records.push_back(*victim.record);
         } else {
           remove_object_row(core_.database(), victim.object);
-          ++removed.objects;
+          ++gone.objects;
         }
       }
       transaction.commit();
+      removed.add(gone);
     }
     core_.sweep(removed);
   }
@@ -117,25 +128,6 @@ class Evictor {
     }
   }
 
-  void remove_files(const std::vector<ForeignFile>& files, Removed& removed) {
-    for (const ForeignFile& file : files) {
-      const Status status =
-          core_.options.files->remove(core_.folder->path(file.name));
-      if (!status.ok() && status.code() != ErrorCode::kNotFound) {
-        status.check();
-      }
-      std::erase_if(core_.foreign, [&](const ForeignFile& other) {
-        return other.name == file.name;
-      });
-      removed.freed += file.bytes;
-      core_.note(
-          {file.name,
-           file.bytes,
-           TierFinding::Action::kRemoved,
-           "evicted: a file of another format"});
-    }
-  }
-
   DiskTierCore& core_;
   const OpenTiers open_;
   Untouchable untouchable_;
@@ -163,6 +155,7 @@ void DiskTierCore::make_room(Bytes needed, Removed& removed) {
     return;
   }
   write_pending_touches();
+  expire_records(removed);
   sweep(removed);
   // A little more than asked for, so that not every store has to evict.
   const Bytes slack(most.get() / 64);
@@ -202,15 +195,18 @@ Result<Removed> DiskTier::evict(Bytes wanted) {
     Removed removed;
     core_->write_pending_touches();
     core_->scan_foreign();
-    core_->sweep(removed);
-    while (removed.freed < wanted) {
-      Evictor evictor(*core_);
-      const Choice choice = evictor.choose(wanted - removed.freed);
-      if (choice.bytes == Bytes()) {
-        break;
+    core_->as_far_as_it_goes(removed, [&] {
+      core_->expire_records(removed);
+      core_->sweep(removed);
+      while (removed.freed < wanted) {
+        Evictor evictor(*core_);
+        const Choice choice = evictor.choose(wanted - removed.freed);
+        if (choice.bytes == Bytes()) {
+          break;
+        }
+        evictor.carry_out(choice, removed);
       }
-      evictor.carry_out(choice, removed);
-    }
+    });
     return removed;
   });
 }
@@ -220,10 +216,12 @@ Result<Removed> DiskTier::prune() {
     Removed removed;
     core_->scan_foreign();
     core_->write_pending_touches();
-    core_->expire_records(removed);
-    Evictor evictor(*core_);
-    evictor.carry_out(evictor.choose_expired(), removed);
-    core_->manifest().shrink();
+    core_->as_far_as_it_goes(removed, [&] {
+      core_->expire_records(removed);
+      Evictor evictor(*core_);
+      evictor.carry_out(evictor.choose_expired(), removed);
+      core_->manifest().shrink();
+    });
     return removed;
   });
 }

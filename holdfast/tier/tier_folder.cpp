@@ -18,6 +18,9 @@ constexpr std::string_view kSegmentEnd = ".segment";
 constexpr std::string_view kUnfinishedEnd = ".unfinished";
 constexpr std::string_view kLeaseEnd = ".lease";
 constexpr std::string_view kLockEnd = ".lock";
+constexpr std::string_view kAsideBegin = "manifest-";
+constexpr std::string_view kAsideEnd = ".aside";
+constexpr std::string_view kJournalEnd = "-journal";
 
 std::string hex(uint64_t value) {
   std::string text(kIdDigits, '0');
@@ -123,6 +126,9 @@ void TierFolder::enter() {
   files_->sync_folder(folder_of_path(folder_)).check();
   files_->sync_folder(folder_).check();
   id_ = drawn_id();
+  // Whoever finds the file without its lock takes this tier for dead and
+  // removes it, so nobody may look between its making and its locking.
+  const std::unique_ptr<FileLock> folder_lock = lock();
   alive_ = value_of(files_->lock(
       open_path(hex(id_) + std::string(kLockEnd)), FileSystem::Wait::kNo));
 }
@@ -152,6 +158,18 @@ std::unique_ptr<FileLock> TierFolder::lock() {
 bool TierFolder::is_fixed(std::string_view name) {
   return name == kManifest || name == kJournal || name == kLock ||
       name == kOpen || name == kClaims;
+}
+
+std::string TierFolder::set_aside_name() {
+  return std::string(kAsideBegin) + stem(next_segment()) +
+      std::string(kAsideEnd);
+}
+
+bool TierFolder::is_set_aside(std::string_view name) {
+  const auto rest =
+      without(without(name, kJournalEnd).value_or(name), kAsideEnd);
+  return rest && rest->starts_with(kAsideBegin) &&
+      identity_of(rest->substr(kAsideBegin.size()));
 }
 
 SegmentIdentity TierFolder::next_segment() {

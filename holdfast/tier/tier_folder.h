@@ -45,7 +45,7 @@ class TierFolder {
   TierFolder(const TierFolder&) = delete;
   TierFolder& operator=(const TierFolder&) = delete;
 
-  /// Makes the folders, and this tier's lock in open/.
+  /// Makes the folders and, under the folder's lock, this tier's in open/.
   void enter();
   /// Waits for the lock of the folder. Any thread.
   std::unique_ptr<FileLock> lock();
@@ -70,6 +70,10 @@ class TierFolder {
   }
   /// True for the names that are part of every tier.
   static bool is_fixed(std::string_view name);
+  /// A name, drawn anew, for a manifest that is set aside.
+  std::string set_aside_name();
+  /// True for such a name, and for the journal's beside it.
+  static bool is_set_aside(std::string_view name);
 
   /// A name for the next segment of this tier. Any thread.
   SegmentIdentity next_segment();
@@ -85,7 +89,6 @@ class TierFolder {
   static constexpr std::string_view kLock = "lock";
   static constexpr std::string_view kOpen = "open";
   static constexpr std::string_view kClaims = "claims"; // KeyClaims'
-  static constexpr std::string_view kAside = ".aside";
 
  private:
   std::string open_path(std::string_view name) const {

@@ -35,7 +35,8 @@ Result<Mapping> mapping_of(DiskTierCore& core, SegmentId id) {
         "[DiskTier] expected a segment of the manifest, got " +
             std::to_string(id.get()) + ": evicted");
   }
-  Result<Mapping> mapping = SegmentMapping::open(core.folder, *row);
+  Result<Mapping> mapping = SegmentMapping::open(
+      core.folder, *row, live_extents(core.database(), id));
   if (mapping.ok()) {
     core.mappings[id.get()] = mapping.value();
   } else if (mapping.status().code() == ErrorCode::kCorrupt) {
@@ -122,7 +123,9 @@ map_extent(DiskTierCore& core, const Extent& extent, Verify verify) {
         "cut short while it was mapped");
   }
   if (!status.ok()) {
-    drop(core, extent, status.text());
+    if (status.code() != ErrorCode::kNotFound) {
+      drop(core, extent, status.text());
+    }
     return status;
   }
   const std::byte* address = mapping->address(extent.offset);

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "holdfast/env/mapping_guard.h"
 #include "holdfast/tier/batch_check.h"
 #include "holdfast/tier/disk_tier_core.h"
 #include "holdfast/tier/object_table.h"
@@ -17,18 +18,28 @@ namespace holdfast {
 namespace {
 
 Removed remove_all(DiskTierCore& core, const std::vector<ObjectRow>& objects) {
-  Removed removed;
-  if (!objects.empty()) {
-    ManifestTransaction transaction(core.database());
+  return core.remove([&](Removed& removed) {
     for (const ObjectRow& object : objects) {
       remove_object_row(core.database(), object);
       ++removed.objects;
     }
-    erase_dead(core.database());
-    transaction.commit();
+    if (!objects.empty()) {
+      erase_dead(core.database());
+    }
+  });
+}
+
+/// Whether what was written meant something: it may lie in a mapped file.
+Status sources(std::span<const ObjectToStore> objects) {
+  for (const ObjectToStore& object : objects) {
+    if (!mapping_is_whole(object.bytes.data())) {
+      return Status(
+          ErrorCode::kCorrupt,
+          "[DiskTier] expected objects to store that are whole, got one of a "
+          "file that was cut short while it was mapped");
+    }
   }
-  core.sweep(removed);
-  return removed;
+  return Status();
 }
 
 } // namespace
@@ -50,6 +61,9 @@ Result<Removed> DiskTier::put_objects(
       [&] { unfinished.begin(static_cast<int64_t>(objects.size()), removed); });
   if (status.ok()) {
     status = unfinished.write();
+  }
+  if (status.ok()) {
+    status = sources(objects);
   }
   if (status.ok()) {
     status = core_->run([&] {
@@ -92,7 +106,8 @@ DiskTier::object(std::string_view space, std::string_view key) {
       object.reset();
     }
     if (object) {
-      core_->object_touches.insert(object->id);
+      const std::lock_guard lock(core_->touch_mutex);
+      core_->touches.objects.insert(object->id);
     }
     return object;
   });

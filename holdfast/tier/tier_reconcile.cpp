@@ -87,7 +87,7 @@ class FolderScan {
       count(
           name,
           facts.value(),
-          is_file && name.find(TierFolder::kAside) != name.npos,
+          is_file && TierFolder::is_set_aside(name),
           is_file ? "not a name of holdfast's" : "no regular file");
       return;
     }

@@ -24,31 +24,31 @@ Status no_record(const RecordName& name) {
           ", got none");
 }
 
-/// Changes one column of one record.
-Status set_column(
-    DiskTierCore& core,
-    const RecordName& name,
-    const char* sql,
-    int64_t value) {
-  bool there = false;
-  const Status status = core.run([&] {
-    ManifestTransaction transaction(core.database());
-    core.database()
-        .prepare(sql)
-        .bind(value)
-        .bind(bytes_of_text(name.space))
-        .bind(bytes_of_text(name.name))
-        .run();
-    there = core.database().changes() > 0;
-    transaction.commit();
-  });
-  return status.ok() && !there ? no_record(name) : status;
+/// In an access: the record, unless its time is over.
+std::optional<StoredRecord>
+current(DiskTierCore& core, const RecordName& name) {
+  std::optional<StoredRecord> record = find_record(core.database(), name);
+  if (record && is_over(*record, core.options.clock->wall_ns())) {
+    record.reset();
+  }
+  return record;
+}
+
+std::vector<StoredRecord>
+all_current(DiskTierCore& core, const std::string_view* space) {
+  std::vector<StoredRecord> records = all_records(core.database(), space);
+  std::erase_if(
+      records, [now = core.options.clock->wall_ns()](const StoredRecord& each) {
+        return is_over(each, now);
+      });
+  return records;
 }
 
 /// All of a record but its body.
 std::optional<RecordText>
-find_text(Database& database, const RecordName& name) {
-  const std::optional<StoredRecord> record = find_record(database, name);
+find_text(DiskTierCore& core, const RecordName& name) {
+  Database& database = core.database();
+  const std::optional<StoredRecord> record = current(core, name);
   if (!record) {
     return std::nullopt;
   }
@@ -66,6 +66,25 @@ find_text(Database& database, const RecordName& name) {
   return text;
 }
 
+/// A copy of its body, which is asked for after the copying whether it is
+/// whole.
+Result<std::string> body_of(DiskTierCore& core, const StoredRecord& record) {
+  const Result<MappedImage> body =
+      map_extent(core, record.body, core.options.verify);
+  if (!body.ok()) {
+    return body.status();
+  }
+  const auto bytes = body.value().bytes();
+  std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  if (!body.value().intact()) {
+    return Status(
+        ErrorCode::kCorrupt,
+        "[DiskTier] expected the body of record " + record.name.name +
+            ", got a segment that was cut short");
+  }
+  return text;
+}
+
 /// Removes nodes from the leaf up, as long as nothing else needs them.
 void remove_unshared(Database& database, NodeId id, Removed& removed) {
   while (id != NodeId()) {
@@ -79,11 +98,27 @@ void remove_unshared(Database& database, NodeId id, Removed& removed) {
   }
 }
 
+/// Everything but the scopes.
+void remove_all(Database& database, Removed& removed) {
+  for (const StoredRecord& record : all_records(database, nullptr)) {
+    remove_record_row(database, record.name);
+    removed.records.push_back(record.name);
+  }
+  for (const NodeId first : children_of(database, NodeId())) {
+    remove_subtree(database, first, removed);
+  }
+  for (const ObjectRow& object : all_objects(database)) {
+    remove_object_row(database, object);
+    ++removed.objects;
+  }
+  erase_dead(database);
+}
+
 } // namespace
 
 Result<StoredRecord> DiskTier::record(const RecordName& name) {
   Result<std::optional<StoredRecord>> found =
-      core_->run([&] { return find_record(core_->database(), name); });
+      core_->run([&] { return current(*core_, name); });
   if (!found.ok()) {
     return found.status();
   }
@@ -92,18 +127,18 @@ Result<StoredRecord> DiskTier::record(const RecordName& name) {
 }
 
 Result<std::vector<StoredRecord>> DiskTier::records(std::string_view space) {
-  return core_->run([&] { return all_records(core_->database(), &space); });
+  return core_->run([&] { return all_current(*core_, &space); });
 }
 
 Result<std::vector<StoredRecord>> DiskTier::records() {
-  return core_->run([&] { return all_records(core_->database(), nullptr); });
+  return core_->run([&] { return all_current(*core_, nullptr); });
 }
 
 Result<RecordText> DiskTier::record_text(const RecordName& name) {
   // A body that was replaced between the two looks is looked for again.
   for (int tries = 4;; --tries) {
     Result<std::optional<RecordText>> found =
-        core_->run([&] { return find_text(core_->database(), name); });
+        core_->run([&] { return find_text(*core_, name); });
     if (!found.ok()) {
       return found.status();
     }
@@ -111,12 +146,9 @@ Result<RecordText> DiskTier::record_text(const RecordName& name) {
       return no_record(name);
     }
     RecordText text = std::move(*found.value());
-    const Result<MappedImage> body =
-        map_extent(*core_, text.record.body, core_->options.verify);
+    Result<std::string> body = body_of(*core_, text.record);
     if (body.ok()) {
-      const auto bytes = body.value().bytes();
-      text.body.assign(
-          reinterpret_cast<const char*>(bytes.data()), bytes.size());
+      text.body = std::move(body).value();
       return text;
     }
     if (body.status().code() != ErrorCode::kNotFound || tries == 1) {
@@ -130,87 +162,58 @@ Result<std::string> DiskTier::record_body(const RecordName& name) {
   if (!found.ok()) {
     return found.status();
   }
-  const Result<MappedImage> body =
-      map_extent(*core_, found.value().body, core_->options.verify);
-  if (!body.ok()) {
-    return body.status();
-  }
-  const auto bytes = body.value().bytes();
-  std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  if (!body.value().intact()) {
-    return Status(
-        ErrorCode::kCorrupt,
-        "[DiskTier] expected the body of record " + name.name +
-            ", got a segment that was cut short");
-  }
-  return text;
+  return body_of(*core_, found.value());
 }
 
 Status DiskTier::pin_record(const RecordName& name, bool pinned) {
-  return set_column(
-      *core_,
-      name,
-      "UPDATE records SET pinned = ? WHERE space = ? AND name = ?",
-      int64_t{pinned});
-}
-
-Status DiskTier::expire_record(const RecordName& name, int64_t wall_ns) {
-  return set_column(
-      *core_,
-      name,
-      "UPDATE records SET expires_ns = ? WHERE space = ? AND name = ?",
-      wall_ns);
+  bool there = false;
+  const Status status = core_->run([&] {
+    there = current(*core_, name).has_value();
+    if (there) {
+      ManifestTransaction transaction(core_->database());
+      pin_record_row(core_->database(), name, pinned);
+      transaction.commit();
+    }
+  });
+  return status.ok() && !there ? no_record(name) : status;
 }
 
 Result<Removed> DiskTier::remove_record(const RecordName& name) {
   return core_->run([&] {
-    Removed removed;
-    if (find_record(core_->database(), name)) {
-      ManifestTransaction transaction(core_->database());
-      remove_record_row(core_->database(), name);
-      transaction.commit();
-      removed.records.push_back(name);
-    }
-    core_->sweep(removed);
-    return removed;
+    return core_->remove([&](Removed& removed) {
+      if (find_record(core_->database(), name)) {
+        remove_record_row(core_->database(), name);
+        removed.records.push_back(name);
+      }
+    });
   });
 }
 
 Result<Removed> DiskTier::forget(const RecordName& name) {
   return core_->run([&] {
-    Removed removed;
-    if (const auto record = find_record(core_->database(), name)) {
-      ManifestTransaction transaction(core_->database());
-      remove_record_row(core_->database(), name);
-      removed.records.push_back(name);
-      remove_unshared(core_->database(), record->leaf, removed);
-      erase_dead(core_->database());
-      transaction.commit();
-    }
-    core_->sweep(removed);
+    const auto record = find_record(core_->database(), name);
+    Removed files;
+    core_->remove_set_aside(files);
+    Removed removed = core_->remove([&](Removed& gone) {
+      if (record) {
+        remove_record_row(core_->database(), name);
+        gone.records.push_back(name);
+        remove_unshared(core_->database(), record->leaf, gone);
+        erase_dead(core_->database());
+      }
+    });
+    removed.freed += files.freed;
     return removed;
   });
 }
 
 Result<Removed> DiskTier::forget_all() {
   return core_->run([&] {
-    Removed removed;
-    Database& database = core_->database();
-    ManifestTransaction transaction(database);
-    for (const StoredRecord& record : all_records(database, nullptr)) {
-      remove_record_row(database, record.name);
-      removed.records.push_back(record.name);
-    }
-    for (const NodeId first : children_of(database, NodeId())) {
-      remove_subtree(database, first, removed);
-    }
-    for (const ObjectRow& object : all_objects(database)) {
-      remove_object_row(database, object);
-      ++removed.objects;
-    }
-    erase_dead(database);
-    transaction.commit();
-    core_->sweep(removed);
+    Removed files;
+    core_->remove_set_aside(files);
+    Removed removed = core_->remove(
+        [&](Removed& gone) { remove_all(core_->database(), gone); });
+    removed.freed += files.freed;
     return removed;
   });
 }

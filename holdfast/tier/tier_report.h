@@ -53,6 +53,7 @@ struct TierStats {
   /// Stored by all processes of all times; what took the place of a tail counts
   /// what it has more.
   int64_t tokens_total = 0;
+  int64_t tokens_served = 0; // by touch(), of all processes of all times
   Bytes live; // images, bodies and objects, whole pages
   Bytes dead; // in segments, named by nothing, not yet given back
   Bytes foreign; // files of other formats, and set aside

@@ -228,17 +228,10 @@ class StoreRun {
     core_.write_touches();
     stored_.written = plan_.file_bytes();
     core_.manifest().count_written(stored_.written);
-    core_.manifest().count_tokens(new_tokens_);
+    core_.manifest().add_to(Manifest::Counter::kStored, new_tokens_);
     transaction.commit();
     segment_.committed();
-    stored_.removed.nodes.insert(
-        stored_.removed.nodes.end(),
-        superseded.nodes.begin(),
-        superseded.nodes.end());
-    stored_.removed.records.insert(
-        stored_.removed.records.end(),
-        superseded.records.begin(),
-        superseded.records.end());
+    stored_.removed.add(superseded);
     // What was superseded frees its pages when there is something to gain by
     // it: at the next eviction, prune or opening.
   }

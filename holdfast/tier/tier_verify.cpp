@@ -138,7 +138,9 @@ Result<TierStats> DiskTier::stats() {
     stats.max_bytes = core_->options.max_bytes;
     stats.tokens = database.number(
         "SELECT coalesce(sum(length(tokens)), 0) / 4 FROM nodes");
-    stats.tokens_total = core_->manifest().tokens_total();
+    stats.tokens_total = core_->manifest().value_of(Manifest::Counter::kStored);
+    stats.tokens_served =
+        core_->manifest().value_of(Manifest::Counter::kServed);
     stats.written_total = core_->manifest().written_total();
     stats.written_today = core_->manifest().written_today();
     stats.daily_limit = core_->options.daily_bytes;

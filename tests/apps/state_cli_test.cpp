@@ -152,7 +152,7 @@ TEST(StateCommand, CountsWhatIsThereAndWhatWasWritten) {
       stats["written_per_token"].get<double>(),
       stats["written_total"].get<double>() /
           stats["tokens_total"].get<double>());
-  EXPECT_THAT(folder.state({"stats"}).out, HasSubstr("a token"));
+  EXPECT_THAT(folder.state({"stats"}).out, HasSubstr("written a token stored"));
 }
 
 TEST(StateCommand, VerifyFindsADamagedByteOnceAndExitsWithOne) {

@@ -240,5 +240,28 @@ TEST(ObjectFault, AFullFolderKeepsEarlierObjectsAndSaysWhatWasEvicted) {
   EXPECT_EQ(get(cache, 30), value_of(30, 0, 500000));
 }
 
+TEST(ObjectFault, AStoreThatFailsAfterItEvictedSaysWhatWent) {
+  ObjectRig rig;
+  rig.max_disk = Bytes(400000);
+  int64_t evicted = 0;
+  const auto disk = rig.open_disk();
+  ObjectCacheOptions options = rig.over(disk, 4 << 20);
+  options.evicted = [&](const Removed& removed) { evicted += removed.objects; };
+  ObjectCache cache(options);
+  int number = 0;
+  for (; evicted == 0; ++number) {
+    put(cache, number, value_of(number, 0, 40000));
+    ASSERT_TRUE(cache.flush().durable);
+  }
+  const int64_t before = evicted;
+  const int64_t stored = disk->stats().value().objects.count;
+  rig.files->fail({.once = false, .only = FileCall::kCreate});
+  put(cache, number, value_of(number, 0, 80000));
+  EXPECT_FALSE(cache.flush().durable);
+  rig.files->heal();
+  EXPECT_GT(evicted, before);
+  EXPECT_EQ(disk->stats().value().objects.count + (evicted - before), stored);
+}
+
 } // namespace
 } // namespace holdfast::test

@@ -54,6 +54,34 @@ std::vector<MadeObject> made(ObjectCache& cache, std::span<const int> numbers) {
   return result;
 }
 
+// Between the look at what RAM has and its removal, or before the disk's.
+TEST(ObjectThreads, WhatIsPutWhileAnOlderOneIsFoundUnreadableStays) {
+  ObjectRig rig;
+  ObjectCache cache(rig.over(rig.open_disk(), 1 << 20));
+  for (int round = 0; round < kMoves / 5; ++round) {
+    put(cache, 1, value_of(1, 2 * round, 2000));
+    ASSERT_TRUE(cache.flush().durable);
+    const Object bad = *cache.get(name_of(1));
+    const std::string next = value_of(1, 2 * round + 1, 2000);
+    std::barrier start(2);
+    std::jthread other([&] {
+      start.arrive_and_wait();
+      cache.unreadable(name_of(1), bad);
+    });
+    start.arrive_and_wait();
+    put(cache, 1, next);
+    if (round % 2 == 0) { // its write may come before the older one's removal
+      EXPECT_TRUE(cache.flush().durable);
+    }
+    other.join();
+    ASSERT_EQ(get(cache, 1), next) << round;
+    ASSERT_TRUE(cache.flush().durable);
+    cache.set_budget(Bytes(0));
+    cache.set_budget(Bytes(1 << 20));
+    ASSERT_EQ(get(cache, 1), next) << round;
+  }
+}
+
 TEST(ObjectThreads, WhatSeveralMissAtOnceIsMadeOnce) {
   ObjectRig rig;
   ObjectCache cache({.ram = Bytes(1 << 24)});

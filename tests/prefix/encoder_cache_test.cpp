@@ -19,9 +19,12 @@
 #include "mlx/transforms.h"
 
 #include "holdfast/env/manual_clock.h"
+#include "holdfast/env/mapping_guard.h"
 #include "holdfast/env/memory_file_system.h"
+#include "holdfast/env/posix_file_system.h"
 #include "holdfast/objects/tensor_format.h"
 #include "tests/code_of.h"
+#include "tests/env/temp_folder.h"
 
 namespace holdfast {
 namespace {
@@ -185,6 +188,43 @@ TEST(EncoderCache, ARestoredArrayReadsTheMappedFileInPlace) {
   objects.reset();
   expect_same(got, features);
   expect_same(got * 2.0f, features * 2.0f);
+}
+
+TEST(EncoderCache, AnArrayOfAFileThatIsCutIsSaidToMeanNothingAndIsMissed) {
+  const MappingGuard guard;
+  const TempFolder folder;
+  const ObjectCacheOptions options{
+      .disk = DiskTier::open({.folder = folder / "state",
+                              .files = posix_file_system(),
+                              .clock = system_clock()})
+                  .value(),
+      .writers = 0};
+  const mx::array features = mx::random::normal({64, 1024});
+  {
+    ObjectCache objects(options);
+    EncoderCache cache(objects, kEncoder);
+    ASSERT_TRUE(cache.put(input("a"), features));
+    ASSERT_TRUE(objects.flush().durable);
+  }
+  ObjectCache objects(options);
+  EncoderCache cache(objects, kEncoder);
+  const std::vector<mx::array> got{*cache.get(input("a")), features};
+  expect_same(got[0], features);
+  EXPECT_TRUE(EncoderCache::intact(got));
+  for (const std::string& name :
+       posix_file_system()->list(folder / "state").value()) {
+    if (name.ends_with(".segment")) {
+      posix_file_system()
+          ->open(folder / ("state/" + name), FileSystem::Access::kReadWrite)
+          .value()
+          ->truncate(Bytes(4096))
+          .check();
+    }
+  }
+  mx::eval({got[0] * 2.0f}); // of zeros by now
+  EXPECT_FALSE(EncoderCache::intact(got));
+  EXPECT_TRUE(EncoderCache::intact(std::span(got).last(1)));
+  EXPECT_FALSE(cache.get(input("a")));
 }
 
 TEST(EncoderCache, AnArrayInUseIsNotEvicted) {

@@ -123,7 +123,7 @@ TEST(DiskTierBudget, EvictsWhatWasOfNoUseTheLongest) {
   for (int chat = 0; chat < 4; ++chat) {
     nodes.push_back(store_chat(rig, *tier, chat).value().nodes[0]);
   }
-  tier->touch(std::vector{nodes[0]});
+  tier->touch(std::vector{nodes[0]}, 64);
   const Removed removed = tier->evict(Bytes(1)).value();
   EXPECT_THAT(removed.nodes, testing::ElementsAre(nodes[1]));
   EXPECT_EQ(removed.freed, kChatFile);

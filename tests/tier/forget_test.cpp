@@ -156,6 +156,26 @@ TEST_P(Forget, ObjectsThatWereRemovedOrReplacedAreGoneToo) {
   EXPECT_NE(all.find("a value that stays"), all.npos);
 }
 
+TEST_P(Forget, ManifestsThatWereSetAsideGoWithWhatTheyName) {
+  const std::string secret = raw(tokens_of(kSecret, 200), 128, 4);
+  for (const bool all : {false, true}) {
+    tier_.reset();
+    flip(*rig_.memory, "/state/manifest.db", 2000);
+    tier_ = rig_.open();
+    EXPECT_NE(everything(*rig_.memory, "/state").find(secret), secret.npos);
+    const Removed removed = all ? tier_->forget_all().value()
+                                : tier_->forget({"chat", "a"}).value();
+    EXPECT_GT(removed.freed, Bytes(0));
+    EXPECT_EQ(everything(*rig_.memory, "/state").find(secret), secret.npos);
+    for (const std::string& name : rig_.names()) {
+      EXPECT_EQ(name.find(".aside"), name.npos) << name;
+    }
+    scope_ = tier_->scope(kScope).value();
+    tail_ = {};
+    turn(kSecret, 200);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(
     FileSystems,
     Forget,

@@ -42,6 +42,24 @@ TEST(TierFigures, CountTheTokensThatAreThereAndThatWereEverStored) {
   EXPECT_EQ(tier->stats().value().tokens_total, 180);
 }
 
+TEST(TierFigures, CountTheTokensThatWereServedByAllProcesses) {
+  TierRig rig;
+  auto tier = rig.open();
+  const ScopeId scope = tier->scope(kScope).value();
+  const Stored stored =
+      tier->store(path_batch(scope, chat_tokens(1, 100), rig.images)).value();
+  tier->touch(stored.nodes, 100);
+  tier->touch(std::span(stored.nodes).first(1), 64);
+  tier.reset(); // writes it down
+  tier = rig.open();
+  EXPECT_EQ(tier->stats().value().tokens_served, 164);
+  tier->touch({}, 6);
+  tier->store(path_batch(scope, chat_tokens(2, 70), rig.images)).value();
+  EXPECT_EQ(tier->stats().value().tokens_served, 170);
+  EXPECT_EQ(tier->stats().value().tokens_total, 170);
+  EXPECT_THROW(tier->touch({}, -1), Error);
+}
+
 TEST(TierFigures, VerifySaysHowFarItIs) {
   TierRig rig;
   const auto tier = rig.open();
