@@ -246,6 +246,10 @@ int run_generate(GenerateArguments& arguments) {
         "%lld graphs of steps recorded\n",
         static_cast<long long>(engine.model->compiled->traces()));
   }
+  if (arguments.verbose && engine.model->cache) {
+    std::fprintf(
+        stderr, "%s\n", engine.model->cache->stats().line().c_str());
+  }
   if (engine.model->cache) {
     flush_state(*engine.model->cache, kFlushSeconds);
   }

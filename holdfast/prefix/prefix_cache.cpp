@@ -35,9 +35,8 @@ PrefixCache::PrefixCache(State& state, PrefixCacheOptions options)
       scope_text_(state.signature(), options_.adapter, options_.tenant_salt),
       tree_({.budget = options_.ram, .clock = options_.clock}),
       scope_(tree_.open(scope_text_, state.groups().rules())),
-      wanted_([this](Bytes records) {
-        tree_.set_budget(std::max(options_.ram - records, Bytes()));
-      }) {
+      ram_(options_.ram.get()),
+      wanted_([this](Bytes records) { apply_budget(records); }) {
   if (options_.disk) {
     make_disk();
     load();
@@ -58,6 +57,7 @@ void PrefixCache::make_disk() {
   paths->set_planes(planes);
   disk_ = std::make_unique<Disk>(
       options_,
+      tree_,
       std::move(paths),
       std::make_unique<GenerationStore>(GenerationStore::Options{
           .tree = tree_,
@@ -112,13 +112,35 @@ PrefixCache::held(const Usable& usable) {
   return result;
 }
 
+void PrefixCache::read_changes() {
+  const Result<bool> changed = options_.disk->changed_by_others();
+  const Status read = changed.ok() && changed.value()
+      ? load_tree_changes(tree_, *options_.disk)
+      : changed.status();
+  failed_reads_ += read.ok() ? 0 : 1;
+}
+
+void PrefixCache::touch(const Usable& usable) {
+  std::vector<NodeId> stored;
+  for (const auto& group : usable.images) {
+    for (const UsableImage& image : group) {
+      if (image.stored != NodeId(0)) {
+        stored.push_back(image.stored);
+      }
+    }
+  }
+  std::ranges::sort(stored);
+  const auto twice = std::ranges::unique(stored);
+  stored.erase(twice.begin(), twice.end());
+  if (!stored.empty()) {
+    options_.disk->touch(stored, usable.length.get());
+  }
+}
+
 Begun PrefixCache::begin(const Path& prompt) {
   require_path(prompt, "[PrefixCache::begin]");
   if (options_.disk) {
-    if (const auto changed = options_.disk->changed_by_others();
-        changed.ok() && changed.value()) {
-      load_tree_changes(tree_, *options_.disk).check();
-    }
+    read_changes();
   }
   // Each round without a row has taken an image out of the index.
   for (;;) {
@@ -133,6 +155,7 @@ Begun PrefixCache::begin(const Path& prompt) {
         ? state_.add_row()
         : state_.adopt(state_.assemble(tokens, usable.facts, *blocks));
     state_.keep_sealed(row, true);
+    touch(usable);
     return {row, usable.length, std::move(usable.why)};
   }
 }
@@ -241,12 +264,26 @@ void PrefixCache::removed(const Removed& removed) {
   tree_.removed(removed.nodes);
 }
 
+void PrefixCache::apply_budget(Bytes records) {
+  tree_.set_budget(std::max(Bytes(ram_) - records, Bytes()));
+}
+
+void PrefixCache::set_budget(Bytes ram) {
+  expect(
+      ram >= Bytes(0),
+      "[PrefixCache::set_budget] expected a budget >= 0, got a negative one");
+  ram_ = ram.get();
+  wanted_.tell();
+}
+
 void PrefixCache::check() const {
   tree_.check();
 }
 
 TreeStats PrefixCache::stats() const {
-  return tree_.stats();
+  TreeStats stats = tree_.stats();
+  stats.failed_reads = failed_reads_;
+  return stats;
 }
 
 DurabilityStats PrefixCache::pending() const {

@@ -11,6 +11,7 @@
 
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <string>
@@ -59,7 +60,7 @@ class PrefixCache {
   PrefixCache& operator=(const PrefixCache&) = delete;
 
   /// A row, last in order, with what is known of the prompt, at most all tokens
-  /// but one. Throws kOutOfBudget.
+  /// but one. What the disk cannot say is unknown. Throws kOutOfBudget.
   Begun begin(const Path& prompt);
   /// What begin() would reuse, and why; changes nothing.
   Why why(const Path& prompt) const;
@@ -119,6 +120,9 @@ class PrefixCache {
   /// kInvalidArgument for one that is not pinned.
   bool unpin(NodeHandle pinned);
 
+  /// Of RAM, from now on; binds at once, as far as others let go. Throws
+  /// kInvalidArgument for less than 0.
+  void set_budget(Bytes ram);
   /// Writes what the disk lacks; see FlushReport. Without a disk: durable is
   /// false where anything was put.
   FlushReport flush(const FlushOptions& options = {});
@@ -150,6 +154,10 @@ class PrefixCache {
   struct Disk;
   /// The blocks of a usable prefix; nothing where one cannot be read.
   std::optional<std::vector<std::vector<BlockRef>>> held(const Usable& usable);
+  /// What other processes stored since. A disk that fails is a miss.
+  void read_changes();
+  /// Tells the disk of what use its part of a row's prefix was.
+  void touch(const Usable& usable);
   /// Puts the row in; without room for its open blocks the full ones alone, and
   /// the path is cut to them.
   Inserted insert_row(RowId row, Path& committed);
@@ -157,17 +165,19 @@ class PrefixCache {
   void load();
   /// A record as it is wanted. Throws as put().
   WantedPath wanted(const Path& text, NamedRecord record) const;
+  /// Of the index: what records leave.
+  void apply_budget(Bytes records);
   bool put_wanted(WantedPath wanted);
   /// The node that ends the text, none where no known one ends there; a use.
   NodeHandle end_of(const Path& text);
-  /// Leading tokens whose state is known.
-  Position known(const Path& text) const;
 
   State& state_;
   const PrefixCacheOptions options_;
   const Scope scope_text_;
   PrefixTree tree_;
   const ScopeHandle scope_;
+  std::atomic<int64_t> ram_; // options_.ram until set_budget()
+  std::atomic<int64_t> failed_reads_{0};
   WantedPaths wanted_;
   std::unique_ptr<Disk> disk_;
 };

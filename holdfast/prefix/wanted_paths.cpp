@@ -112,10 +112,56 @@ Bytes WantedPaths::record_bytes() const {
   return record_bytes_;
 }
 
+Bytes WantedPaths::with(const RecordKey& key, const WantedPath& wanted) const {
+  const auto at = wanted_.find(key);
+  const Bytes before = at == wanted_.end() ? Bytes() : at->second->record_bytes();
+  return record_bytes_ - before + wanted.record_bytes();
+}
+
+Bytes WantedPaths::record_bytes_with(
+    const RecordKey& key,
+    const WantedPath& wanted) const {
+  const std::lock_guard lock(mutex_);
+  return with(key, wanted);
+}
+
+WantedPaths::Reserved::Reserved(
+    WantedPaths& paths,
+    const RecordKey& key,
+    const WantedPath& wanted)
+    : paths_(paths) {
+  const std::lock_guard lock(paths_.mutex_);
+  paths_.reserve(
+      std::max(paths_.with(key, wanted) - paths_.record_bytes_, Bytes()));
+}
+
+WantedPaths::Reserved::~Reserved() {
+  const std::lock_guard lock(paths_.mutex_);
+  paths_.reserve(Bytes());
+}
+
+void WantedPaths::reserve(Bytes more) {
+  if (reserved_ != more) {
+    reserved_ = more;
+    tell_locked();
+  }
+}
+
+void WantedPaths::tell() const {
+  const std::lock_guard lock(mutex_);
+  tell_locked();
+}
+
+void WantedPaths::tell_locked() const {
+  if (changed_) {
+    changed_(record_bytes_ + reserved_);
+  }
+}
+
 void WantedPaths::count(Bytes more) {
   record_bytes_ += more;
-  if (changed_ && more != Bytes()) {
-    changed_(record_bytes_);
+  if (more != Bytes()) {
+    tell_locked();
   }
 }
 

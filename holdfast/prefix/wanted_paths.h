@@ -47,8 +47,8 @@ class WantedPaths {
  public:
   using Shared = std::shared_ptr<const WantedPath>;
 
-  /// changed: told what the records take, whenever that changes. It may not
-  /// call back.
+  /// changed: told what the records take, or will, whenever that changes. It
+  /// may not call back.
   explicit WantedPaths(std::function<void(Bytes)> changed = {})
       : changed_(std::move(changed)) {}
 
@@ -64,8 +64,28 @@ class WantedPaths {
   bool remove(const RecordKey& key);
   /// What the records take.
   Bytes record_bytes() const;
+  /// The same once `wanted` is there, under that key.
+  Bytes record_bytes_with(const RecordKey& key, const WantedPath& wanted) const;
+  /// Says again what the records take, or will.
+  void tell() const;
+
+  /// Makes room for what a record will take before it is put, so that its put
+  /// lets go of nothing. One at a time.
+  class Reserved {
+   public:
+    Reserved(WantedPaths& paths, const RecordKey& key, const WantedPath& wanted);
+    ~Reserved();
+    Reserved(const Reserved&) = delete;
+    Reserved& operator=(const Reserved&) = delete;
+
+   private:
+    WantedPaths& paths_;
+  };
 
  private:
+  Bytes with(const RecordKey& key, const WantedPath& wanted) const;
+  void tell_locked() const;
+  void reserve(Bytes more);
   void count(Bytes more);
 
   const std::function<void(Bytes)> changed_;
@@ -73,6 +93,7 @@ class WantedPaths {
   std::unordered_map<RecordKey, Shared, RecordKeyHash> wanted_;
   uint64_t next_ = 1;
   Bytes record_bytes_;
+  Bytes reserved_;
 };
 
 } // namespace holdfast

@@ -345,6 +345,35 @@ TEST(PrefixRecords, CountInTheBudgetWhileTheyAreInRam) {
   EXPECT_LE(stats.image_bytes + stats.index_bytes, Bytes(ram.get() / 8));
 }
 
+// A record's own bytes leave the budget before its state is taken, not after:
+// whatever room there is, what a put says that it has goes to the disk whole.
+TEST(PrefixRecords, DoNotPushOutTheStateThatTheyArePutWith) {
+  const Sequence vectors(kLength, 43);
+  const auto tokens = text_tokens(150);
+  const NamedRecord record = chat(std::string(40000, 'x'));
+  Process roomy(options());
+  roomy.run(tokens, vectors);
+  const TreeStats stats = roomy.cache().stats();
+  const Bytes alone = stats.image_bytes + stats.index_bytes;
+  Position known;
+  for (int64_t more = 0; more <= 48000; more += 8000) {
+    SCOPED_TRACE(more);
+    const auto files = disk();
+    {
+      Process process(options(), files, alone + Bytes(more));
+      process.run(tokens, vectors, &record);
+      const FlushReport report = process.cache().flush();
+      EXPECT_TRUE(report.durable) << report.text();
+    }
+    Process later(options(), files);
+    ASSERT_TRUE(later.cache().record(kChat).ok());
+    const Position usable = later.cache().why({tokens}).usable;
+    EXPECT_GE(usable, known);
+    known = usable;
+  }
+  EXPECT_EQ(known, Position(149));
+}
+
 TEST(PrefixRecords, WithoutANameOrWithPartsOfTheCacheAreRefused) {
   Process process(options());
   const auto put = [&](NamedRecord record) {
