@@ -236,7 +236,13 @@ int run_generate(GenerateArguments& arguments) {
     const bool whole = is_whole(results);
     arguments.resume.end(*engine.resumable, whole, kFlushSeconds);
   }
+  const auto flush = [&] {
+    if (engine.model->cache) {
+      flush_state(*engine.model->cache, kFlushSeconds);
+    }
+  };
   if (facts.failure) {
+    flush(); // what is finished stays known
     blaming(arguments.model.path, [&] { throw *facts.failure; });
   }
   print_summary(results, facts, arguments);
@@ -250,9 +256,7 @@ int run_generate(GenerateArguments& arguments) {
     std::fprintf(
         stderr, "%s\n", engine.model->cache->stats().line().c_str());
   }
-  if (engine.model->cache) {
-    flush_state(*engine.model->cache, kFlushSeconds);
-  }
+  flush();
   return interrupt.exit_code();
 }
 

@@ -68,7 +68,7 @@ class Run {
   /// The last checkpoint of a run that ends early.
   void keep_last() {
     if (hooks_.resumable) {
-      hooks_.resumable->flush(); // what is under way makes room
+      hooks_.resumable->make_room();
       keep();
     }
   }
