@@ -58,9 +58,10 @@ class Run {
   }
 
   /// So that a run which ends before its first checkpoint is due is known, with
-  /// its seed.
+  /// its seed; and one that goes on, though what it read is removed: an older
+  /// attempt's write that it overtook.
   void keep_first() {
-    if (hooks_.resumable && !hooks_.resumable->point()) {
+    if (hooks_.resumable) {
       keep();
     }
   }

@@ -6,7 +6,7 @@
 // state.
 //
 // Invariant: a row that begins here goes on with the bits of a cold run.
-// Threads: the state's engine thread, save flush(), write(), stats() and the
+// Threads: the state's engine thread, save flush(), stats() and the
 // background.
 
 #pragma once
@@ -81,13 +81,6 @@ class PrefixCache {
   /// The same of a text without a row, with the state that is known of it. A
   /// record of no tokens and no body is nothing: false.
   bool put(const Path& text, NamedRecord record);
-  /// The row as a record, for a writer of its own: what write() stores. It
-  /// keeps alive what it holds. kOutOfBudget where the row's blocks find no
-  /// room; kUnsupported without a disk.
-  Result<std::shared_ptr<const RecordContent>>
-  capture(RowId row, Path committed, NamedRecord record);
-  /// Durable when ok. Any thread; once a content.
-  Status write(const RecordContent& captured);
   /// The newest of that name, stored or not, of any scope. kNotFound, kCorrupt.
   Result<KnownRecord> record(const RecordName& name);
   /// Of a space, by name.

@@ -162,34 +162,6 @@ bool PrefixCache::put(const Path& text, NamedRecord record) {
   return put_wanted(std::move(next));
 }
 
-Result<std::shared_ptr<const RecordContent>>
-PrefixCache::capture(RowId row, Path committed, NamedRecord record) {
-  if (!disk_) {
-    return Status(
-        ErrorCode::kUnsupported,
-        "[PrefixCache::capture] expected a disk, got none");
-  }
-  WantedPath next = wanted(committed, std::move(record));
-  grew(row, committed);
-  Path kept = committed;
-  next.fresh = insert_row(row, kept).fresh;
-  next.state = committed.length();
-  auto made =
-      disk_->store->make(std::make_shared<const WantedPath>(std::move(next)));
-  if (made.ok() || made.status().code() != ErrorCode::kNotFound) {
-    return made;
-  }
-  return Status(
-      ErrorCode::kOutOfBudget,
-      "[PrefixCache::capture] expected room in RAM for the row's blocks, got "
-      "none");
-}
-
-Status PrefixCache::write(const RecordContent& captured) {
-  expect(disk_ != nullptr, "[PrefixCache::write] expected a disk, got none");
-  return disk_->store->write(captured);
-}
-
 Result<KnownRecord> PrefixCache::record(const RecordName& name) {
   const auto waiting = wanted_.find(key_of(name));
   if (!disk_) {

@@ -13,9 +13,11 @@
 
 #include <gtest/gtest.h>
 
+#include "holdfast/base/sha256.h"
 #include "holdfast/env/faulty_file_system.h"
 #include "holdfast/env/manual_clock.h"
 #include "holdfast/env/memory_file_system.h"
+#include "holdfast/prefix/tree_loader.h"
 #include "holdfast/tier/continuations.h"
 #include "tests/code_of.h"
 #include "tests/state/layers.h"
@@ -47,7 +49,7 @@ State& shared_state() {
 
 /// The checkpoint that a process which opens the folder finds.
 std::string stored_body(DiskTier& disk, const std::string& key = "k") {
-  const auto found = disk.record_text({"generation", key});
+  const auto found = disk.record_text({"generation", "key/" + key});
   return found.ok()
       ? RecordBody::parse(found.value().body).value().find("b")->bytes
       : name(found.status().code());
@@ -144,6 +146,11 @@ class Rig {
     auto tokens = counted(state_.length(row_).get());
     tokens.push_back(-1);
     return tree_.why(scope_, {tokens}).usable;
+  }
+  /// Of the text's first tokens, those that the disk knows.
+  Position usable_of(int64_t tokens) {
+    load_tree(tree_, *disk_).check();
+    return tree_.known(scope_, {counted(tokens)});
   }
   const PrefixTree& tree() const {
     return tree_;
@@ -334,11 +341,48 @@ TEST(GenerationStore, StateThatIsEvictedTakesNoCheckpointWithIt) {
   ASSERT_TRUE(other.disk().evict(Bytes(int64_t{1} << 40)).ok());
   EXPECT_EQ(other.disk().stats().value().nodes, 0);
   EXPECT_EQ(rig.body(), "one");
-  // It builds on blocks that are gone.
+  // It builds on blocks that are gone: RAM has them, and they go along.
   rig.grow(260);
   rig.save(attempt, "two");
   EXPECT_TRUE(rig.flush().durable);
   EXPECT_EQ(rig.body(), "two");
+  EXPECT_EQ(rig.disk().stats().value().nodes, 4);
+  EXPECT_EQ(Rig(files).usable_of(256), Position(256));
+  rig.tree().check();
+  rig.save(attempt, "three"); // and the next one writes its body alone
+  EXPECT_TRUE(rig.flush().durable);
+  EXPECT_EQ(rig.disk().stats().value().nodes, 4);
+}
+
+// What a store evicted and then failed is known to be gone.
+TEST(GenerationStore, AStoreThatEvictsAndFailsLeavesNothingThatIsNotThere) {
+  bool failed = true;
+  int64_t evicted = 0;
+  for (int64_t call = 0; failed; ++call) {
+    SCOPED_TRACE(call);
+    const auto faulty =
+        std::make_shared<FaultyFileSystem>(MemoryFileSystem::make());
+    Rig rig(faulty, {.max_bytes = Bytes(1 << 20)});
+    rig.grow(kTokens);
+    for (const char* key : {"a", "b"}) { // fills the disk with bodies too
+      auto attempt = rig.begin(key);
+      rig.save(attempt, std::string(150000, 'x'));
+      ASSERT_TRUE(rig.flush().durable);
+    }
+    auto attempt = rig.begin();
+    rig.save(attempt, std::string(300000, 'y'));
+    faulty->fail({.after = call});
+    std::ignore = rig.flush();
+    failed = faulty->failed() > 0;
+    faulty->heal();
+    std::vector<NodeId> known = rig.tree().stored_nodes();
+    for (const NodeId id : known) {
+      EXPECT_TRUE(rig.disk().path(id).ok()) << "a node that is gone";
+    }
+    evicted += failed && std::ssize(known) < kTokens / kBlockTokens;
+    rig.tree().check();
+  }
+  EXPECT_GT(evicted, 0);
 }
 
 TEST(
@@ -372,6 +416,27 @@ TEST(GenerationStore, TenantsHaveKeysOfTheirOwn) {
   ASSERT_TRUE(two.flush().durable);
   EXPECT_EQ(one.body(), "mine");
   EXPECT_EQ(two.body(), "theirs");
+}
+
+// Whatever a key without a tenant is spelled like.
+TEST(GenerationStore, NoKeyOfNobodysNamesATenantsRecord) {
+  const auto files = MemoryFileSystem::make();
+  Rig tenant(files, {.tenant = "one"});
+  tenant.grow(10);
+  auto attempt = tenant.begin();
+  tenant.save(attempt, "theirs");
+  ASSERT_TRUE(tenant.flush().durable);
+  Rig nobody(files);
+  const std::string salt = sha256("one").hex();
+  const std::vector<std::string> keys{
+      salt + "/k", "tenant/" + salt + "/k", "key/k", "k"};
+  for (const std::string& key : keys) {
+    EXPECT_EQ(nobody.body(key), "not found") << key;
+    auto mine = nobody.begin(key); // and is not refused
+    mine.complete();
+  }
+  EXPECT_TRUE(nobody.flush().durable);
+  EXPECT_EQ(tenant.body(), "theirs");
 }
 
 TEST(GenerationStore, RefusesAKeyOfAnotherProcessAndOnesOutOfRange) {
