@@ -51,6 +51,7 @@ PathStore::make(const RecordKey& key) {
   auto content =
       std::make_shared<const PathContent>(tree_, scope_, std::move(wanted));
   if (!content->is_whole()) {
+    wanted_.lost(key, content->wanted());
     return Status(
         ErrorCode::kNotFound,
         "[prefix] expected the whole state of a text to write, got a part: it "

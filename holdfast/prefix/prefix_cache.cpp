@@ -27,6 +27,26 @@ Path whole_blocks(const Path& path) {
   return {path.tokens.first(whole), {}};
 }
 
+/// A text without a name, all of whose state is wanted.
+WantedPath path_alone(const Path& text) {
+  return {
+      .tokens = std::make_shared<const std::vector<int32_t>>(
+          text.tokens.begin(), text.tokens.end()),
+      .marks = {text.marks.begin(), text.marks.end()},
+      .fresh = {},
+      .state = text.length(),
+      .record = {}};
+}
+
+RecordKey key_of(const WantedPath& text) {
+  return {.space = {}, .tokens = text.tokens};
+}
+
+/// Of the budget: what texts may take whose state is gone before it was written.
+Bytes lost_share(Bytes ram) {
+  return Bytes(ram.get() / 16);
+}
+
 } // namespace
 
 PrefixCache::PrefixCache(State& state, PrefixCacheOptions options)
@@ -192,21 +212,35 @@ Inserted PrefixCache::insert_row(RowId row, Path& committed) {
   return tree_.insert(scope_, committed, std::span<const GivenImage>());
 }
 
+void PrefixCache::give_up_lost() {
+  for (const RecordKey& lost : wanted_.give_up_lost(lost_share(Bytes(ram_)))) {
+    disk_->durability.forget(lost);
+    ++given_up_;
+  }
+}
+
 void PrefixCache::put(RowId row, Path committed) {
-  grew(row, committed);
-  Inserted inserted = insert_row(row, committed);
-  if (disk_ && !committed.tokens.empty()) {
-    const RecordKey key{
-        .space = {},
-        .tokens = std::make_shared<const std::vector<int32_t>>(
-            committed.tokens.begin(), committed.tokens.end())};
-    wanted_.put(
-        key,
-        {.tokens = key.tokens,
-         .marks = {committed.marks.begin(), committed.marks.end()},
-         .fresh = std::move(inserted.fresh),
-         .state = committed.length(),
-         .record = {}});
+  if (!disk_) {
+    grew(row, committed);
+    insert_row(row, committed);
+    return;
+  }
+  give_up_lost();
+  WantedPath next = path_alone(committed);
+  {
+    const WantedPaths::Reserved room(wanted_, key_of(next), next);
+    grew(row, committed);
+    next.fresh = insert_row(row, committed).fresh;
+  }
+  if (committed.length() < Position(std::ssize(*next.tokens))) {
+    std::vector<FreshImages> fresh = std::move(next.fresh);
+    next = path_alone(committed); // the full blocks alone found room
+    next.fresh = std::move(fresh);
+  }
+  const RecordKey key = key_of(next);
+  if (!committed.tokens.empty() &&
+      wanted_.bytes_with(key, next) <= Bytes(ram_)) {
+    wanted_.put(key, std::move(next));
     disk_->durability.put(key);
   }
 }
@@ -217,7 +251,7 @@ FlushReport PrefixCache::flush(const FlushOptions& options) {
   }
   FlushReport report;
   report.durable =
-      tree_.stats().ram_images == 0 && wanted_.record_bytes() == Bytes();
+      tree_.stats().ram_images == 0 && wanted_.bytes() == Bytes();
   return report;
 }
 
@@ -283,6 +317,7 @@ void PrefixCache::check() const {
 TreeStats PrefixCache::stats() const {
   TreeStats stats = tree_.stats();
   stats.failed_reads = failed_reads_;
+  stats.given_up = given_up_;
   return stats;
 }
 

@@ -161,6 +161,8 @@ class PrefixCache {
   /// Of the index: what records leave.
   void apply_budget(Bytes records);
   bool put_wanted(WantedPath wanted);
+  /// Forgets texts whose state is gone, where they take room.
+  void give_up_lost();
   /// The node that ends the text, none where no known one ends there; a use.
   NodeHandle end_of(const Path& text);
 
@@ -171,6 +173,7 @@ class PrefixCache {
   const ScopeHandle scope_;
   std::atomic<int64_t> ram_; // options_.ram until set_budget()
   std::atomic<int64_t> failed_reads_{0};
+  std::atomic<int64_t> given_up_{0};
   WantedPaths wanted_;
   std::unique_ptr<Disk> disk_;
 };

@@ -37,6 +37,9 @@ struct TreeStats {
   /// Of a PrefixCache: times that what other processes stored could not be read
   /// before a prompt.
   int64_t failed_reads = 0;
+  /// Likewise: texts without a name that are no longer wanted on disk, because
+  /// their state left RAM before and their tokens take room.
+  int64_t given_up = 0;
 
   /// "2 of 3 prompts knew something: 896 of 1200 tokens reused (0 from SSD);
   /// ended by: differs 2, nothing 1; held back by: snapshot 1".

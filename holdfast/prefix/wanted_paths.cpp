@@ -37,24 +37,26 @@ void add_fresh(
 
 } // namespace
 
-Bytes WantedPath::record_bytes() const {
+Bytes WantedPath::bytes() const {
+  const size_t own = tokens->size() * sizeof(int32_t) +
+      marks.size() * sizeof(TokenMark) + sizeof(WantedPath);
+  const Bytes path(static_cast<int64_t>(own));
   if (!record) {
-    return {};
+    return path;
   }
-  return record->body.bytes() +
+  return path + record->body.bytes() +
       Bytes(static_cast<int64_t>(
-          tokens->size() * sizeof(int32_t) + sizeof(WantedPath) +
           record->name.space.size() + record->name.name.size()));
 }
 
 WantedPaths::Shared WantedPaths::put(const RecordKey& key, WantedPath wanted) {
   const std::lock_guard lock(mutex_);
   Shared& place = wanted_[key];
-  Bytes more = wanted.record_bytes();
+  Bytes more = wanted.bytes();
   wanted.version = 1;
   if (place) {
     wanted.version = place->version + 1;
-    more -= place->record_bytes();
+    more -= place->bytes();
     if (!wanted.record) {
       add_fresh(place->fresh, wanted.fresh);
     }
@@ -89,10 +91,36 @@ void WantedPaths::done(const RecordKey& key, const WantedPath& wanted) {
   const std::lock_guard lock(mutex_);
   const auto at = wanted_.find(key);
   if (at != wanted_.end() && at->second->number == wanted.number) {
-    const Bytes gone = at->second->record_bytes();
+    const Bytes gone = at->second->bytes();
     wanted_.erase(at);
     count(Bytes() - gone);
   }
+}
+
+void WantedPaths::lost(const RecordKey& key, const WantedPath& wanted) {
+  const std::lock_guard lock(mutex_);
+  const auto at = wanted_.find(key);
+  if (at != wanted_.end() && at->second->number == wanted.number &&
+      !wanted.record) {
+    lost_.emplace(wanted.number, key);
+  }
+}
+
+std::vector<RecordKey> WantedPaths::give_up_lost(Bytes most) {
+  std::vector<RecordKey> given_up;
+  const std::lock_guard lock(mutex_);
+  while (bytes_ > most && !lost_.empty()) {
+    const auto [number, key] = *lost_.begin();
+    lost_.erase(lost_.begin());
+    const auto at = wanted_.find(key);
+    if (at != wanted_.end() && at->second->number == number) {
+      const Bytes gone = at->second->bytes();
+      wanted_.erase(at);
+      count(Bytes() - gone);
+      given_up.push_back(key);
+    }
+  }
+  return given_up;
 }
 
 bool WantedPaths::remove(const RecordKey& key) {
@@ -101,24 +129,24 @@ bool WantedPaths::remove(const RecordKey& key) {
   if (at == wanted_.end()) {
     return false;
   }
-  const Bytes gone = at->second->record_bytes();
+  const Bytes gone = at->second->bytes();
   wanted_.erase(at);
   count(Bytes() - gone);
   return true;
 }
 
-Bytes WantedPaths::record_bytes() const {
+Bytes WantedPaths::bytes() const {
   const std::lock_guard lock(mutex_);
-  return record_bytes_;
+  return bytes_;
 }
 
 Bytes WantedPaths::with(const RecordKey& key, const WantedPath& wanted) const {
   const auto at = wanted_.find(key);
-  const Bytes before = at == wanted_.end() ? Bytes() : at->second->record_bytes();
-  return record_bytes_ - before + wanted.record_bytes();
+  const Bytes before = at == wanted_.end() ? Bytes() : at->second->bytes();
+  return bytes_ - before + wanted.bytes();
 }
 
-Bytes WantedPaths::record_bytes_with(
+Bytes WantedPaths::bytes_with(
     const RecordKey& key,
     const WantedPath& wanted) const {
   const std::lock_guard lock(mutex_);
@@ -132,7 +160,7 @@ WantedPaths::Reserved::Reserved(
     : paths_(paths) {
   const std::lock_guard lock(paths_.mutex_);
   paths_.reserve(
-      std::max(paths_.with(key, wanted) - paths_.record_bytes_, Bytes()));
+      std::max(paths_.with(key, wanted) - paths_.bytes_, Bytes()));
 }
 
 WantedPaths::Reserved::~Reserved() {
@@ -154,12 +182,12 @@ void WantedPaths::tell() const {
 
 void WantedPaths::tell_locked() const {
   if (changed_) {
-    changed_(record_bytes_ + reserved_);
+    changed_(bytes_ + reserved_);
   }
 }
 
 void WantedPaths::count(Bytes more) {
-  record_bytes_ += more;
+  bytes_ += more;
   if (more != Bytes()) {
     tell_locked();
   }

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -39,15 +40,15 @@ struct WantedPath {
   Path path() const {
     return {*tokens, marks};
   }
-  /// Of a record's body, name and tokens; 0 without one.
-  Bytes record_bytes() const;
+  /// Of tokens and marks, and of a record's body and name.
+  Bytes bytes() const;
 };
 
 class WantedPaths {
  public:
   using Shared = std::shared_ptr<const WantedPath>;
 
-  /// changed: told what the records take, or will, whenever that changes. It
+  /// changed: told what they take, or will, whenever that changes. It
   /// may not call back.
   explicit WantedPaths(std::function<void(Bytes)> changed = {})
       : changed_(std::move(changed)) {}
@@ -62,14 +63,19 @@ class WantedPaths {
   /// Removes it unless another put has replaced it.
   void done(const RecordKey& key, const WantedPath& wanted);
   bool remove(const RecordKey& key);
-  /// What the records take.
-  Bytes record_bytes() const;
+  /// The state of a path without a record is gone, unless another put has
+  /// replaced it.
+  void lost(const RecordKey& key, const WantedPath& wanted);
+  /// Removes such paths, the oldest first, while all take more than that.
+  std::vector<RecordKey> give_up_lost(Bytes most);
+  /// What all of them take.
+  Bytes bytes() const;
   /// The same once `wanted` is there, under that key.
-  Bytes record_bytes_with(const RecordKey& key, const WantedPath& wanted) const;
-  /// Says again what the records take, or will.
+  Bytes bytes_with(const RecordKey& key, const WantedPath& wanted) const;
+  /// Says again what they take, or will.
   void tell() const;
 
-  /// Makes room for what a record will take before it is put, so that its put
+  /// Makes room for what a path will take before it is put, so that its put
   /// lets go of nothing. One at a time.
   class Reserved {
    public:
@@ -91,8 +97,9 @@ class WantedPaths {
   const std::function<void(Bytes)> changed_;
   mutable std::mutex mutex_; // for all below
   std::unordered_map<RecordKey, Shared, RecordKeyHash> wanted_;
+  std::map<uint64_t, RecordKey> lost_; // by the number of their put
   uint64_t next_ = 1;
-  Bytes record_bytes_;
+  Bytes bytes_;
   Bytes reserved_;
 };
 

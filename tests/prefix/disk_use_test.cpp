@@ -154,6 +154,29 @@ TEST(DiskUse, ABudgetMayBeMovedWhileTextsAreKept) {
       ErrorCode::kInvalidArgument);
 }
 
+// On a disk that never takes anything texts whose state is gone do not pile up.
+TEST(DiskUse, TextsWhoseStateIsGoneTakeABoundedShareOfTheBudget) {
+  const Sequence vectors(kLength, 77);
+  const auto faulty = std::make_shared<FaultyFileSystem>(disk());
+  Bytes block;
+  for (const Bytes bytes : State(options()).groups().image_bytes()) {
+    block += bytes;
+  }
+  const Bytes ram = block + block;
+  Process process(options(), faulty, ram);
+  faulty->fail(
+      {.kind = FileFault::Kind::kOutOfBudget,
+       .once = false,
+       .only = FileCall::kCreate});
+  for (int32_t number = 0; number < 60; ++number) {
+    process.run(text(number), vectors);
+    EXPECT_FALSE(process.cache().flush().durable);
+    ASSERT_LE(process.cache().pending().token_bytes, Bytes(ram.get() / 8));
+  }
+  EXPECT_GT(process.cache().stats().given_up, 0);
+  EXPECT_LT(process.cache().pending().pending_records, 60);
+}
+
 // A turn of a chat whose next prompt parts where the last one ended, as where
 // what the model thought is left out: what RAM has serves up to there.
 TEST(DiskUse, ATurnThatPartsAtThePromptsEndReusesThePrompt) {
