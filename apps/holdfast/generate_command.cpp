@@ -253,8 +253,7 @@ int run_generate(GenerateArguments& arguments) {
         static_cast<long long>(engine.model->compiled->traces()));
   }
   if (arguments.verbose && engine.model->cache) {
-    std::fprintf(
-        stderr, "%s\n", engine.model->cache->stats().line().c_str());
+    std::fprintf(stderr, "%s\n", engine.model->cache->stats().line().c_str());
   }
   flush();
   return interrupt.exit_code();

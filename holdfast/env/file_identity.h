@@ -1,8 +1,8 @@
 // Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
 //
 // Which file, and which content of it: two reads of a path saw the same bytes
-// where these are equal, as far as the grain of the system's times goes. Values;
-// any thread.
+// where these are equal, as far as the grain of the system's times goes.
+// Values; any thread.
 
 #pragma once
 

@@ -42,7 +42,8 @@ RecordKey key_of(const WantedPath& text) {
   return {.space = {}, .tokens = text.tokens};
 }
 
-/// Of the budget: what texts may take whose state is gone before it was written.
+/// Of the budget: what texts may take whose state is gone before it was
+/// written.
 Bytes lost_share(Bytes ram) {
   return Bytes(ram.get() / 16);
 }
@@ -250,8 +251,7 @@ FlushReport PrefixCache::flush(const FlushOptions& options) {
     return disk_->durability.flush(options);
   }
   FlushReport report;
-  report.durable =
-      tree_.stats().ram_images == 0 && wanted_.bytes() == Bytes();
+  report.durable = tree_.stats().ram_images == 0 && wanted_.bytes() == Bytes();
   return report;
 }
 

@@ -115,8 +115,7 @@ WantedPath PrefixCache::wanted(const Path& text, NamedRecord record) const {
       .state = {},
       .record = std::move(record),
       .put_ns = options_.clock->wall_ns()};
-  const Bytes needed =
-      wanted_.bytes_with(key_of(wanted.record->name), wanted);
+  const Bytes needed = wanted_.bytes_with(key_of(wanted.record->name), wanted);
   if (needed > Bytes(ram_)) {
     throw Error(
         ErrorCode::kOutOfBudget,

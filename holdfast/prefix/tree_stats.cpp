@@ -8,8 +8,7 @@ namespace {
 
 /// "differs 2, nothing 1" of the counts behind `first`; empty where all are 0.
 template <class Reason, size_t kReasons>
-std::string
-counted(const std::array<int64_t, kReasons>& counts, size_t first) {
+std::string counted(const std::array<int64_t, kReasons>& counts, size_t first) {
   std::string text;
   for (size_t i = first; i < kReasons; ++i) {
     if (counts[i] > 0) {

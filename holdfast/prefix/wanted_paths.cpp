@@ -146,9 +146,8 @@ Bytes WantedPaths::with(const RecordKey& key, const WantedPath& wanted) const {
   return bytes_ - before + wanted.bytes();
 }
 
-Bytes WantedPaths::bytes_with(
-    const RecordKey& key,
-    const WantedPath& wanted) const {
+Bytes WantedPaths::bytes_with(const RecordKey& key, const WantedPath& wanted)
+    const {
   const std::lock_guard lock(mutex_);
   return with(key, wanted);
 }
@@ -159,8 +158,7 @@ WantedPaths::Reserved::Reserved(
     const WantedPath& wanted)
     : paths_(paths) {
   const std::lock_guard lock(paths_.mutex_);
-  paths_.reserve(
-      std::max(paths_.with(key, wanted) - paths_.bytes_, Bytes()));
+  paths_.reserve(std::max(paths_.with(key, wanted) - paths_.bytes_, Bytes()));
 }
 
 WantedPaths::Reserved::~Reserved() {

@@ -79,7 +79,10 @@ class WantedPaths {
   /// lets go of nothing. One at a time.
   class Reserved {
    public:
-    Reserved(WantedPaths& paths, const RecordKey& key, const WantedPath& wanted);
+    Reserved(
+        WantedPaths& paths,
+        const RecordKey& key,
+        const WantedPath& wanted);
     ~Reserved();
     Reserved(const Reserved&) = delete;
     Reserved& operator=(const Reserved&) = delete;

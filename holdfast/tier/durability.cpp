@@ -207,10 +207,7 @@ SpillJob Durability::job(
   };
   job.ended = [this, flight](const JobEnd& end) {
     settle(
-        flight,
-        outcome_of(end),
-        end.outcome == JobOutcome::kDone,
-        end.status);
+        flight, outcome_of(end), end.outcome == JobOutcome::kDone, end.status);
   };
   return job;
 }

@@ -1,8 +1,8 @@
 // Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
 //
-// FAULTS B67, B77: another process cuts a segment short while rows that generate
-// read it. The step fails, what was unreadable is dropped and computed again,
-// and the text is the one that it would have been.
+// FAULTS B67, B77: another process cuts a segment short while rows that
+// generate read it. The step fails, what was unreadable is dropped and computed
+// again, and the text is the one that it would have been.
 
 #include <string>
 #include <vector>
@@ -56,12 +56,12 @@ class CutFileWhileGenerating : public testing::TestWithParam<int64_t> {
 TEST_P(CutFileWhileGenerating, GivesTheSameTextsAfterComputingAgain) {
   Process process(request_, posix_file_system());
   int64_t pieces = 0;
-  const auto results = process.run(
-      nullptr, {.text = [&](int64_t, std::string_view) {
-        if (++pieces == 7) {
-          cut(GetParam());
-        }
-      }});
+  const auto results =
+      process.run(nullptr, {.text = [&](int64_t, std::string_view) {
+                    if (++pieces == 7) {
+                      cut(GetParam());
+                    }
+                  }});
   ASSERT_GT(cuts_, 0);
   expect_same(results, expected_);
   // What was unreadable is no longer offered, and what replaced it is whole.

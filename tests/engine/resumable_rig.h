@@ -129,9 +129,7 @@ class Process {
     PrefixCacheOptions options;
     options.disk =
         DiskTier::open(
-            {.folder = request.folder,
-             .files = files,
-             .clock = system_clock()})
+            {.folder = request.folder, .files = files, .clock = system_clock()})
             .value();
     cache_ = std::make_unique<PrefixCache>(*state_, std::move(options));
   }

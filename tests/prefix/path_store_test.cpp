@@ -181,8 +181,9 @@ TEST(PathStore, AStoreDoesNotRelyOnWhatAnotherOneIsWriting) {
   const ScopeHandle scope =
       later.open(Scope(rig.state.signature()), rig.state.groups().rules());
   EXPECT_EQ(later.known(scope, {text_tokens(149)}), Position(149));
-  EXPECT_EQ(rig.tier->record({"chat", "first"}).status().code(),
-            ErrorCode::kNotFound);
+  EXPECT_EQ(
+      rig.tier->record({"chat", "first"}).status().code(),
+      ErrorCode::kNotFound);
   // And what was dropped is written by whoever comes next.
   record.name.name = "first";
   ASSERT_TRUE(rig.write(rig.want(150, record)).ok());

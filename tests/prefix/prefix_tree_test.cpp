@@ -109,7 +109,8 @@ TEST(PrefixTree, SaysOfWhatIsBeingWrittenThatItIs) {
   EXPECT_EQ(why.usable, Position(64));
   EXPECT_EQ(why.gap, Why::Gap::kWriting);
   EXPECT_EQ(why.gap_block, BlockIndex(1));
-  EXPECT_THAT(why.line(), HasSubstr("block 1 of layer group 0 is being written"));
+  EXPECT_THAT(
+      why.line(), HasSubstr("block 1 of layer group 0 is being written"));
   known.tree.stored(batch, known.disk.store(batch));
   EXPECT_EQ(known.usable(text), 100);
   known.tree.check();
