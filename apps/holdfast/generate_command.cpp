@@ -236,7 +236,13 @@ int run_generate(GenerateArguments& arguments) {
     const bool whole = is_whole(results);
     arguments.resume.end(*engine.resumable, whole, kFlushSeconds);
   }
+  const auto flush = [&] {
+    if (engine.model->cache) {
+      flush_state(*engine.model->cache, kFlushSeconds);
+    }
+  };
   if (facts.failure) {
+    flush(); // what is finished stays known
     blaming(arguments.model.path, [&] { throw *facts.failure; });
   }
   print_summary(results, facts, arguments);
@@ -246,9 +252,10 @@ int run_generate(GenerateArguments& arguments) {
         "%lld graphs of steps recorded\n",
         static_cast<long long>(engine.model->compiled->traces()));
   }
-  if (engine.model->cache) {
-    flush_state(*engine.model->cache, kFlushSeconds);
+  if (arguments.verbose && engine.model->cache) {
+    std::fprintf(stderr, "%s\n", engine.model->cache->stats().line().c_str());
   }
+  flush();
   return interrupt.exit_code();
 }
 

@@ -11,8 +11,10 @@
 
 namespace holdfast::app {
 
-std::string
-model_digest(const std::string& folder, const std::string& model_path) {
+std::string model_digest(
+    const std::string& folder,
+    const std::string& model_path,
+    const FileIdentity& loaded) {
   FileDigests digests(posix_file_system(), folder + "/digests", system_clock());
   ProgressLine line("hashing the model");
   std::error_code error;
@@ -22,7 +24,7 @@ model_digest(const std::string& folder, const std::string& model_path) {
                       Bytes total) { line.update(done.get(), total.get()); },
       .interrupted = nullptr};
   const Result<Digest256> digest =
-      digests.digest(error ? model_path : real.string(), work);
+      digests.digest_of(loaded, error ? model_path : real.string(), work);
   line.clear();
   if (!digest.ok()) {
     throw UserError(digest.status().text());

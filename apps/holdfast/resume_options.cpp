@@ -96,16 +96,21 @@ void ResumeOptions::end(ResumableRun& run, bool whole, double seconds) const {
   }
   const auto clock = system_clock();
   const ContinuationReport report = run.flush(clock->now() + duration(seconds));
+  const std::string why = report.failure.empty()
+      ? std::string()
+      : "; last failure: " + report.failure;
   if (whole && !report.durable) {
     complain(
         "--id \"" + *key_ +
         "\": the finished text could not be removed from the folder; the next "
-        "run of it may give it again");
+        "run of it may give it again" +
+        why);
   } else if (!report.durable) {
     complain(
         "--id \"" + *key_ +
         "\": the end of the text was not saved; the next run goes on from the "
-        "last checkpoint");
+        "last checkpoint" +
+        why);
   } else if (!whole) {
     complain(
         "--id \"" + *key_ +

@@ -28,7 +28,8 @@ std::unique_ptr<RunningModel> start_model(
       .loaded = model.load(load_ms),
       .file_name = std::filesystem::path(model.path).filename().string()});
   if (folder.kept()) {
-    model.state.weights = folder.digest(model.path);
+    model.state.weights =
+        folder.digest(model.path, running->loaded.source.identity);
   }
   model.state.foreign = folder.foreign();
   running->state = model.make_state(running->loaded);

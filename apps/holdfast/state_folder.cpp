@@ -151,8 +151,10 @@ void StateFolder::make_folders() const {
       printable(*folder_).c_str());
 }
 
-std::string StateFolder::digest(const std::string& model_path) const {
-  return model_digest(*folder_, model_path);
+std::string StateFolder::digest(
+    const std::string& model_path,
+    const FileIdentity& loaded) const {
+  return model_digest(*folder_, model_path, loaded);
 }
 
 void StateFolder::open() const {

@@ -45,12 +45,16 @@ class Run {
     }
   }
 
-  void decode() {
+  void decode(int64_t chunk) {
     for (auto parts = unfinished(); !parts.empty(); parts = unfinished()) {
       if (interrupted()) {
         keep_last();
         end(FinishReason::kInterrupted);
         return;
+      }
+      if (std::exchange(began_anew_, false)) {
+        prefill(chunk);
+        continue;
       }
       step(parts);
       keep_when_due(1);
@@ -58,9 +62,10 @@ class Run {
   }
 
   /// So that a run which ends before its first checkpoint is due is known, with
-  /// its seed.
+  /// its seed; and one that goes on, though what it read is removed: an older
+  /// attempt's write that it overtook.
   void keep_first() {
-    if (hooks_.resumable && !hooks_.resumable->point()) {
+    if (hooks_.resumable) {
       keep();
     }
   }
@@ -68,7 +73,7 @@ class Run {
   /// The last checkpoint of a run that ends early.
   void keep_last() {
     if (hooks_.resumable) {
-      hooks_.resumable->flush(); // what is under way makes room
+      hooks_.resumable->make_room();
       keep();
     }
   }
@@ -146,7 +151,16 @@ class Run {
         choosing.push_back(part.index);
       }
     }
-    const Logits logits = run_step(generator_.model, generator_.state, feed);
+    Logits logits;
+    try {
+      logits = run_step(generator_.model, generator_.state, feed);
+    } catch (const Error& error) {
+      take_back(parts);
+      if (error.code() != ErrorCode::kCorrupt || !begin_anew()) {
+        throw;
+      }
+      return;
+    }
     for (const Part& part : parts) {
       rows_[part.index]->grew(part.tokens);
     }
@@ -154,6 +168,30 @@ class Run {
     for (const size_t index : choosing) {
       accept(index);
     }
+  }
+
+  /// Nothing of the step happened.
+  void take_back(std::span<const Part> parts) {
+    for (const Part& part : parts) {
+      Sequence& sequence = rows_[part.index]->sequence;
+      sequence.advance(-std::ssize(part.tokens));
+      fed_ -= sequence.prefilling() ? std::ssize(part.tokens) : 0;
+    }
+  }
+
+  /// Another process cut short what rows read of the disk: these begin anew and
+  /// compute it again. False where the step failed for another reason, or a
+  /// row's did so twice.
+  bool begin_anew() {
+    bool any = false;
+    for (const auto& row : rows_) {
+      if (row->begin_anew()) {
+        any = true;
+        total_ += row->sequence.to_prefill();
+      }
+    }
+    began_anew_ = began_anew_ || any;
+    return any;
   }
 
   static int64_t fed_in(std::span<const Part> parts) {
@@ -221,6 +259,7 @@ class Run {
   const Clock::time_point begun_ = Clock::now();
   int64_t total_ = 0; // prompt tokens of all rows
   int64_t fed_ = 0;
+  bool began_anew_ = false; // rows that decode() has not fed again
 };
 
 void require_fits(
@@ -290,7 +329,7 @@ std::vector<Generation> Generator::run(
     run.keep_first();
     run.repeat();
     run.prefill(options.chunk);
-    run.decode();
+    run.decode(options.chunk);
   } catch (const Error& error) {
     if (hooks.failure == nullptr) {
       throw;

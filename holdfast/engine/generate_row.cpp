@@ -56,7 +56,23 @@ std::optional<RowId> GenerateRow::begin() {
   return begun.row;
 }
 
+bool GenerateRow::begin_anew() {
+  if (!id_ || state_.intact(id()) || anew_) {
+    return false;
+  }
+  leave();
+  sequence.begin_anew();
+  committed_.clear();
+  id_ = begin(); // what is unreadable leaves the index there
+  anew_ = true;
+  if (first == Clock::time_point()) {
+    computed_ += sequence.ahead();
+  }
+  return true;
+}
+
 void GenerateRow::grew(std::span<const int32_t> tokens) {
+  anew_ = false;
   if (cache_) {
     committed_.insert(committed_.end(), tokens.begin(), tokens.end());
     cache_->grew(id(), {committed_});

@@ -33,6 +33,10 @@ class GenerateRow {
   }
   /// Says that they were committed.
   void grew(std::span<const int32_t> tokens);
+  /// Where stored images of its row were cut short (State::intact), it leaves
+  /// that row and begins another with what is known: true then. False where
+  /// there is nothing of that, or it had begun anew and fed nothing since.
+  bool begin_anew();
   /// What its row holds, where there is a cache; nothing once it left.
   std::span<const int32_t> committed() const;
   /// Gives the row's state to whoever comes next, and leaves.
@@ -55,6 +59,7 @@ class GenerateRow {
   PrefixCache* const cache_;
   std::vector<int32_t> committed_; // where there is a cache
   int64_t computed_ = 0; // tokens to feed before the first choice
+  bool anew_ = false; // and nothing was fed since
   std::optional<RowId> id_; // nothing once it left
 };
 

@@ -157,11 +157,13 @@ ModelFile open_model_file(const std::string& path) {
     Tokenizer tokenizer = build_tokenizer(*file);
     std::vector<int32_t> ends = end_tokens(*file, tokenizer);
     std::string chat(file->text(kTemplateKey).value_or(""));
+    const FileIdentity identity = file->mapping()->identity();
     return ModelFile{
         std::move(file),
         std::move(tokenizer),
         std::move(ends),
-        std::move(chat)};
+        std::move(chat),
+        identity};
   });
 }
 

@@ -14,6 +14,7 @@
 
 #include "holdfast/codec/kv_choice.h"
 #include "holdfast/engine/gguf_weights.h"
+#include "holdfast/env/file_identity.h"
 #include "holdfast/env/runtime.h"
 #include "holdfast/formats/gguf.h"
 #include "holdfast/formats/tokenizer.h"
@@ -28,6 +29,7 @@ struct ModelFile {
   Tokenizer tokenizer;
   std::vector<int32_t> end_tokens; // ids that end a text
   std::string chat_template = {}; // Jinja; empty: none
+  FileIdentity identity = {}; // of what was read
 };
 ModelFile open_model_file(const std::string& path);
 

@@ -21,9 +21,9 @@ Continuation begin_attempt(PrefixCache& cache, const ResumableOptions& with) {
       "[resume] expected a key of 1 to 1024 bytes, got another length");
   expect(
       with.every_tokens >= 1 && with.every > Clock::Duration::zero() &&
-          with.clock != nullptr,
+          with.last_wait >= Clock::Duration::zero() && with.clock != nullptr,
       "[resume] expected an interval of at least a token, of more than no "
-      "time, and a clock, got another");
+      "time, a wait of no less, and a clock, got another");
   return cache.continuations()->begin(with.key).value();
 }
 
@@ -132,6 +132,10 @@ void ResumableRun::save(
   saved_ = now_;
   // Dropped for want of room, the next one that is due takes its place.
   attempt_.checkpoint(std::move(checkpoint));
+}
+
+void ResumableRun::make_room() {
+  flush(cache_.clock().now() + options_.last_wait);
 }
 
 void ResumableRun::complete() {

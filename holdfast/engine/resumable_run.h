@@ -30,6 +30,9 @@ struct ResumableOptions {
   /// being written puts the next one off.
   int64_t every_tokens = 64;
   Clock::Duration every = std::chrono::seconds(2);
+  /// How long the last checkpoint of a run that ends early waits for those that
+  /// are being written.
+  Clock::Duration last_wait = std::chrono::seconds(10);
   std::shared_ptr<Clock> clock = system_clock();
 };
 
@@ -79,6 +82,9 @@ class ResumableRun {
       std::span<const std::vector<int32_t>> prompts);
   /// Counts tokens that were fed; true where a checkpoint is due.
   bool due(int64_t tokens);
+  /// Waits for what is being written, so that the last checkpoint finds room;
+  /// not for a disk that does not answer.
+  void make_room();
   /// Queues a checkpoint. paths: [row] the tokens that a row holds.
   void save(
       std::vector<ResumeRow> rows,

@@ -63,9 +63,13 @@ class Sequence {
   std::span<const int32_t> pending(int64_t most) const;
   /// All tokens, in order: what a row must know to choose the next.
   std::vector<int32_t> tokens() const;
-  /// Says that they were fed.
+  /// Says that they were fed; less than 0: that the last ones were not.
   void advance(int64_t count) {
     fed_ += count;
+  }
+  /// Says that nothing was fed.
+  void begin_anew() {
+    fed_ = 0;
   }
 
   /// Chooses the next token from the logits of the last one fed.

@@ -122,7 +122,7 @@ FileDigests::FileDigests(
       path_(std::move(table)),
       clock_(std::move(clock)) {}
 
-FileDigests::Identity FileDigests::identity(const FileFacts& facts) {
+FileIdentity FileDigests::identity(const FileFacts& facts) {
   return {
       facts.device,
       facts.inode,
@@ -133,6 +133,20 @@ FileDigests::Identity FileDigests::identity(const FileFacts& facts) {
 
 Result<Digest256>
 FileDigests::digest(const std::string& path, const DigestWork& work) {
+  return digest_if(path, std::nullopt, work);
+}
+
+Result<Digest256> FileDigests::digest_of(
+    const FileIdentity& opened,
+    const std::string& path,
+    const DigestWork& work) {
+  return digest_if(path, opened, work);
+}
+
+Result<Digest256> FileDigests::digest_if(
+    const std::string& path,
+    const std::optional<FileIdentity>& opened,
+    const DigestWork& work) {
   const auto file = system_->open(path, FileSystem::Access::kRead);
   if (!file.ok()) {
     return file.status();
@@ -141,7 +155,15 @@ FileDigests::digest(const std::string& path, const DigestWork& work) {
   if (!facts.ok()) {
     return facts.status();
   }
-  const Identity known = identity(facts.value());
+  const FileIdentity known = identity(facts.value());
+  const Status changed(
+      ErrorCode::kStale,
+      path +
+          ": expected the file that was opened before, got another or another "
+          "content (replaced meanwhile?)");
+  if (opened && *opened != known) {
+    return changed;
+  }
   {
     const std::lock_guard hold(mutex_);
     if (!std::exchange(loaded_, true)) {
@@ -158,6 +180,9 @@ FileDigests::digest(const std::string& path, const DigestWork& work) {
   }
   const int64_t newest = std::max(known.modified_ns, known.changed_ns);
   const auto after = file.value()->facts();
+  if (opened && (!after.ok() || identity(after.value()) != *opened)) {
+    return after.ok() ? changed : after.status();
+  }
   if (newest <= now - kGrain_ns && after.ok() &&
       identity(after.value()) == known) {
     const std::lock_guard hold(mutex_);
@@ -222,7 +247,7 @@ bool FileDigests::parse(const std::string& text, Table& into) {
   while (!rest.empty()) {
     std::string_view line = rest.substr(0, rest.find('\n'));
     rest.remove_prefix(std::min(rest.size(), line.size() + 1));
-    Identity known{};
+    FileIdentity known{};
     const bool numbers = take(line, known.device) && take(line, known.inode) &&
         take(line, known.size) && take(line, known.modified_ns) &&
         take(line, known.changed_ns);

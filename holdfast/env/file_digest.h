@@ -12,17 +12,18 @@
 #pragma once
 
 #include <atomic>
-#include <compare>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 
 #include "holdfast/base/sha256.h"
 #include "holdfast/base/status.h"
 #include "holdfast/env/clock.h"
+#include "holdfast/env/file_identity.h"
 #include "holdfast/env/file_system.h"
 
 namespace holdfast {
@@ -47,22 +48,25 @@ class FileDigests {
 
   Result<Digest256>
   digest(const std::string& path, const DigestWork& work = {});
+  /// The same of a file that was opened before: kStale where the path is
+  /// another file meanwhile, or has other content.
+  Result<Digest256> digest_of(
+      const FileIdentity& opened,
+      const std::string& path,
+      const DigestWork& work = {});
   /// What came of the last time the table was written. A digest is right
   /// without.
   Status saved() const;
 
  private:
-  struct Identity {
-    uint64_t device;
-    uint64_t inode;
-    int64_t size;
-    int64_t modified_ns;
-    int64_t changed_ns;
-    auto operator<=>(const Identity&) const = default;
-  };
-  using Table = std::map<Identity, Digest256>;
+  using Table = std::map<FileIdentity, Digest256>;
 
-  static Identity identity(const FileFacts& facts);
+  static FileIdentity identity(const FileFacts& facts);
+  /// opened: the only file that is read, if any.
+  Result<Digest256> digest_if(
+      const std::string& path,
+      const std::optional<FileIdentity>& opened,
+      const DigestWork& work);
   static std::string text_of(const Table& table);
   static bool parse(const std::string& text, Table& into);
   Table load() const;

@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "holdfast/env/posix_file.h"
+
 namespace holdfast {
 
 namespace {
@@ -40,10 +42,17 @@ Result<MappedFile> MappedFile::open(const std::string& path) {
     return Status(
         ErrorCode::kInvalidArgument, path + ": expected a regular file");
   }
+  const FileFacts facts = facts_of(info);
+  const FileIdentity identity{
+      facts.device,
+      facts.inode,
+      facts.size.get(),
+      facts.modified_ns,
+      facts.changed_ns};
   const auto size = static_cast<size_t>(info.st_size);
   if (size == 0) {
     ::close(file);
-    return MappedFile(path, {});
+    return MappedFile(path, identity, {});
   }
   void* data = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, file, 0);
   Status status = data == MAP_FAILED ? failure(path, "map") : Status();
@@ -51,14 +60,18 @@ Result<MappedFile> MappedFile::open(const std::string& path) {
   if (!status.ok()) {
     return status;
   }
-  return MappedFile(path, {static_cast<const std::byte*>(data), size});
+  return MappedFile(
+      path, identity, {static_cast<const std::byte*>(data), size});
 }
 
 MappedFile::MappedFile(MappedFile&& other) noexcept
-    : path_(std::move(other.path_)), bytes_(std::exchange(other.bytes_, {})) {}
+    : path_(std::move(other.path_)),
+      identity_(other.identity_),
+      bytes_(std::exchange(other.bytes_, {})) {}
 
 MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
   std::swap(path_, other.path_);
+  std::swap(identity_, other.identity_);
   std::swap(bytes_, other.bytes_);
   return *this;
 }

@@ -13,6 +13,7 @@
 
 #include "holdfast/base/status.h"
 #include "holdfast/base/strong.h"
+#include "holdfast/env/file_identity.h"
 
 namespace holdfast {
 
@@ -31,6 +32,10 @@ class MappedFile {
   const std::string& path() const {
     return path_;
   }
+  /// As it was opened.
+  const FileIdentity& identity() const {
+    return identity_;
+  }
   /// Gives back the resident pages that lie wholly inside [offset, offset +
   /// length); their bytes are read from the file again if touched again.
   void drop(Bytes offset, Bytes length) const;
@@ -38,10 +43,14 @@ class MappedFile {
   void will_need(Bytes offset, Bytes length) const;
 
  private:
-  MappedFile(std::string path, std::span<const std::byte> bytes)
-      : path_(std::move(path)), bytes_(bytes) {}
+  MappedFile(
+      std::string path,
+      const FileIdentity& identity,
+      std::span<const std::byte> bytes)
+      : path_(std::move(path)), identity_(identity), bytes_(bytes) {}
 
   std::string path_;
+  FileIdentity identity_;
   std::span<const std::byte> bytes_;
 };
 

@@ -177,10 +177,7 @@ Result<ExportedConversation> export_prefix(
     const Path& text,
     ConversationWriterOptions to) {
   require_path(text, "[export]");
-  // A lookup leaves one token to compute: one that stands for no text.
-  std::vector<int32_t> tokens(text.tokens.begin(), text.tokens.end());
-  tokens.push_back(-1);
-  const Usable usable = source.tree.usable(source.handle, {tokens, text.marks});
+  const Usable usable = source.tree.usable_whole(source.handle, text);
   if (usable.length == Position(0)) {
     return Status(
         ErrorCode::kNotFound,

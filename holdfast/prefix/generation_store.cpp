@@ -8,13 +8,15 @@
 #include "holdfast/base/sha256.h"
 #include "holdfast/block/layout.h"
 #include "holdfast/prefix/prefix_cache.h"
+#include "holdfast/prefix/tree_loader.h"
 
 namespace holdfast {
 
 namespace {
 
-std::string tenant_of(std::string_view salt) {
-  return salt.empty() ? std::string() : sha256(salt).hex() + "/";
+/// No key of nobody's is spelled like a tenant's.
+std::string prefix_of(std::string_view salt) {
+  return salt.empty() ? "key/" : "tenant/" + sha256(salt).hex() + "/";
 }
 
 /// The tier's folder has a place for them.
@@ -27,9 +29,15 @@ std::string claims_folder(const DiskTier& disk) {
 /// A body and the images that go with it.
 class GenerationStore::Content : public RecordContent {
  public:
-  Content(PrefixTree& tree, WriteBatch batch, std::string body)
-      : tree_(tree), batch_(std::move(batch)), body_(std::move(body)) {
+  Content(GenerationStore& store, Paths paths, std::string body)
+      : store_(store),
+        paths_(std::move(paths)),
+        body_(std::move(body)),
+        batch_(store_.batch_of(paths_)) {
     bytes_ = Bytes(std::ssize(body_));
+    for (const std::vector<int32_t>& path : paths_) {
+      bytes_ += Bytes(static_cast<int64_t>(path.size() * sizeof(int32_t)));
+    }
     for (const NodeToStore& node : batch_.nodes) {
       for (const ImageToStore& image : node.images) {
         bytes_ += image.block.bytes();
@@ -38,7 +46,7 @@ class GenerationStore::Content : public RecordContent {
   }
   ~Content() override {
     if (!stored_) {
-      tree_.not_stored(batch_); // the next one finds them fresh
+      store_.tree_.not_stored(batch_); // the next one finds them fresh
     }
   }
   Content(const Content&) = delete;
@@ -54,14 +62,20 @@ class GenerationStore::Content : public RecordContent {
     return body_;
   }
   void set_stored(const Stored& stored) const {
-    tree_.stored(batch_, stored);
+    store_.tree_.stored(batch_, stored);
     stored_ = true;
+  }
+  /// Looks again at what only RAM has.
+  void renew() const {
+    store_.tree_.not_stored(std::exchange(batch_, {}));
+    batch_ = store_.batch_of(paths_);
   }
 
  private:
-  PrefixTree& tree_;
-  const WriteBatch batch_;
+  GenerationStore& store_;
+  const Paths paths_;
   const std::string body_;
+  mutable WriteBatch batch_; // of the one store
   Bytes bytes_;
   mutable bool stored_ = false; // one store is at work on it at a time
 };
@@ -72,7 +86,7 @@ GenerationStore::GenerationStore(const Options& options)
       scope_(options.scope),
       stored_scope_(options.stored_scope),
       planes_(options.planes),
-      tenant_(tenant_of(options.tenant_salt)),
+      prefix_(prefix_of(options.tenant_salt)),
       most_bytes_(options.most_bytes),
       claims_(options.disk.options().files, claims_folder(options.disk)) {}
 
@@ -80,20 +94,27 @@ RecordName GenerationStore::name(const std::string& key) const {
   expect(
       !key.empty() && key.size() <= kMaxGenerationKey,
       "[generation] expected a key of 1 to 1024 bytes, got another length");
-  return {std::string(kSpace), tenant_ + key};
+  return {std::string(kSpace), prefix_ + key};
 }
 
 std::shared_ptr<const RecordContent> GenerationStore::content(
     std::span<const std::vector<int32_t>> paths,
     const RecordBody& body) {
+  Paths full;
+  for (const std::vector<int32_t>& path : paths) {
+    const auto end = std::ssize(path) / kBlockTokens * kBlockTokens;
+    if (end > 0) {
+      full.emplace_back(path.begin(), path.begin() + end);
+    }
+  }
+  return std::make_shared<Content>(*this, std::move(full), body.encode());
+}
+
+WriteBatch GenerationStore::batch_of(const Paths& paths) {
   std::vector<FreshImages> fresh;
   for (const std::vector<int32_t>& path : paths) {
-    const size_t full = path.size() / kBlockTokens * kBlockTokens;
-    if (full == 0) {
-      continue;
-    }
-    Inserted known = tree_.insert(
-        scope_, {std::span(path).first(full)}, std::span<const GivenImage>());
+    Inserted known =
+        tree_.insert(scope_, {path}, std::span<const GivenImage>());
     fresh.insert(
         fresh.end(),
         std::make_move_iterator(known.fresh.begin()),
@@ -101,7 +122,7 @@ std::shared_ptr<const RecordContent> GenerationStore::content(
   }
   WriteBatch batch = tree_.begin_write(within_limit(std::move(fresh)));
   planes_->fill(batch.nodes);
-  return std::make_shared<Content>(tree_, std::move(batch), body.encode());
+  return batch;
 }
 
 std::vector<FreshImages>
@@ -126,10 +147,13 @@ Result<RecordBody> GenerationStore::body(const std::string& key) {
 
 Result<Stored>
 GenerationStore::store(RecordToStore record, std::vector<NodeToStore> nodes) {
+  Removed evicted;
   Result<Stored> stored = disk_.store(
       {.scope = stored_scope_,
        .nodes = std::move(nodes),
-       .record = std::move(record)});
+       .record = std::move(record)},
+      &evicted);
+  tree_.removed(evicted.nodes); // by a store that failed
   if (stored.ok()) {
     written_ += stored.value().written.get();
   }
@@ -148,12 +172,21 @@ Status GenerationStore::write(
   record.name = named.name;
   record.body = content.body();
   Result<Stored> stored = store(record, content.nodes());
+  if (!stored.ok() && stored.status().code() == ErrorCode::kNotFound) {
+    // Nodes that these build on were evicted by another process: what RAM has
+    // of them goes along.
+    if (Status status = load_tree(tree_, disk_); !status.ok()) {
+      return status;
+    }
+    content.renew();
+    stored = store(record, content.nodes());
+  }
   if (stored.ok()) {
     content.set_stored(stored.value());
     return {};
   }
-  // Nodes that these build on were evicted by another process, or there is no
-  // room for state: the text goes on without.
+  // Not even RAM has these, or there is no room for state: the text goes on
+  // without.
   const ErrorCode code = stored.status().code();
   if (content.nodes().empty() ||
       (code != ErrorCode::kNotFound && code != ErrorCode::kOutOfBudget)) {

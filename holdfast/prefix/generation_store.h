@@ -41,7 +41,7 @@ class GenerationStore : public CheckpointStore {
     /// Of images that one checkpoint holds; more go with the next.
     Bytes most_bytes;
   };
-  /// All that it refers to outlives this and its contents.
+  /// All that it refers to outlives this, and this its contents.
   explicit GenerationStore(const Options& options);
 
   /// body, and what only RAM has of the full blocks of these paths.
@@ -63,7 +63,11 @@ class GenerationStore : public CheckpointStore {
 
  private:
   class Content;
+  using Paths = std::vector<std::vector<int32_t>>; // full blocks
+
   RecordName name(const std::string& key) const;
+  /// What of the paths only RAM has, as much as one checkpoint holds.
+  WriteBatch batch_of(const Paths& paths);
   /// As many of the images as one checkpoint holds, parents first.
   std::vector<FreshImages> within_limit(std::vector<FreshImages> fresh) const;
   Result<Stored> store(RecordToStore record, std::vector<NodeToStore> nodes);
@@ -73,7 +77,7 @@ class GenerationStore : public CheckpointStore {
   const ScopeHandle scope_;
   const ScopeId stored_scope_;
   const std::shared_ptr<const ImagePlanes> planes_;
-  const std::string tenant_; // before each record's name
+  const std::string prefix_; // of each record's name
   const Bytes most_bytes_;
   KeyClaims claims_;
   std::atomic<int64_t> written_{0};

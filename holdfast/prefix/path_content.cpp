@@ -14,7 +14,7 @@ PathContent::PathContent(
       scope_(scope),
       wanted_(std::move(wanted)),
       write_(tree_.begin_record(scope_, wanted_->path(), wanted_->fresh)),
-      bytes_(wanted_->record_bytes()) {
+      bytes_(wanted_->bytes()) {
   for (const NodeToStore& node : write_.batch.nodes) {
     for (const ImageToStore& image : node.images) {
       bytes_ += image.block.bytes();

@@ -18,8 +18,7 @@ namespace holdfast {
 
 class PathContent : public RecordContent {
  public:
-  /// The tree outlives it. `wanted` has a number where a put wants it, none
-  /// where the writer alone does.
+  /// The tree outlives it.
   PathContent(
       PrefixTree& tree,
       ScopeHandle scope,

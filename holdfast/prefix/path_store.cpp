@@ -48,14 +48,10 @@ PathStore::make(const RecordKey& key) {
         ErrorCode::kNotFound,
         "[prefix] expected a text that was put, got none");
   }
-  return make(std::move(wanted));
-}
-
-Result<std::shared_ptr<const RecordContent>>
-PathStore::make(std::shared_ptr<const WantedPath> wanted) {
   auto content =
       std::make_shared<const PathContent>(tree_, scope_, std::move(wanted));
   if (!content->is_whole()) {
+    wanted_.lost(key, content->wanted());
     return Status(
         ErrorCode::kNotFound,
         "[prefix] expected the whole state of a text to write, got a part: it "
@@ -66,15 +62,15 @@ PathStore::make(std::shared_ptr<const WantedPath> wanted) {
 
 Status
 PathStore::store(const RecordKey& key, uint64_t, const RecordContent& content) {
-  Status status = write(content);
+  const auto& mine = static_cast<const PathContent&>(content);
+  Status status = write(mine);
   if (status.ok()) {
-    wanted_.done(key, static_cast<const PathContent&>(content).wanted());
+    wanted_.done(key, mine.wanted());
   }
   return status;
 }
 
-Status PathStore::write(const RecordContent& content) {
-  const auto& mine = static_cast<const PathContent&>(content);
+Status PathStore::write(const PathContent& mine) {
   Result<Stored> stored = attempt(mine);
   if (!stored.ok() && stored.status().code() == ErrorCode::kNotFound) {
     // A node that it builds on went: superseded, or evicted by another process.

@@ -38,15 +38,10 @@ class PathStore : public RecordSource, public RecordStore {
 
   Result<std::shared_ptr<const RecordContent>>
   make(const RecordKey& key) override;
-  /// The same of a path that no key names.
-  Result<std::shared_ptr<const RecordContent>>
-  make(std::shared_ptr<const WantedPath> wanted);
   Status store(
       const RecordKey& key,
       uint64_t version,
       const RecordContent& content) override;
-  /// Durable when ok: nodes and record, or nothing.
-  Status write(const RecordContent& content);
   bool is_durable(const RecordKey& key, uint64_t version) override;
   bool is_covered(const RecordKey& key) override;
 
@@ -57,6 +52,7 @@ class PathStore : public RecordSource, public RecordStore {
   Bytes written() const;
 
  private:
+  Status write(const PathContent& content);
   Result<Stored> attempt(const PathContent& content);
 
   PrefixTree& tree_;

@@ -27,6 +27,27 @@ Path whole_blocks(const Path& path) {
   return {path.tokens.first(whole), {}};
 }
 
+/// A text without a name, all of whose state is wanted.
+WantedPath path_alone(const Path& text) {
+  return {
+      .tokens = std::make_shared<const std::vector<int32_t>>(
+          text.tokens.begin(), text.tokens.end()),
+      .marks = {text.marks.begin(), text.marks.end()},
+      .fresh = {},
+      .state = text.length(),
+      .record = {}};
+}
+
+RecordKey key_of(const WantedPath& text) {
+  return {.space = {}, .tokens = text.tokens};
+}
+
+/// Of the budget: what texts may take whose state is gone before it was
+/// written.
+Bytes lost_share(Bytes ram) {
+  return Bytes(ram.get() / 16);
+}
+
 } // namespace
 
 PrefixCache::PrefixCache(State& state, PrefixCacheOptions options)
@@ -35,9 +56,8 @@ PrefixCache::PrefixCache(State& state, PrefixCacheOptions options)
       scope_text_(state.signature(), options_.adapter, options_.tenant_salt),
       tree_({.budget = options_.ram, .clock = options_.clock}),
       scope_(tree_.open(scope_text_, state.groups().rules())),
-      wanted_([this](Bytes records) {
-        tree_.set_budget(std::max(options_.ram - records, Bytes()));
-      }) {
+      ram_(options_.ram.get()),
+      wanted_([this](Bytes records) { apply_budget(records); }) {
   if (options_.disk) {
     make_disk();
     load();
@@ -58,6 +78,7 @@ void PrefixCache::make_disk() {
   paths->set_planes(planes);
   disk_ = std::make_unique<Disk>(
       options_,
+      tree_,
       std::move(paths),
       std::make_unique<GenerationStore>(GenerationStore::Options{
           .tree = tree_,
@@ -112,13 +133,35 @@ PrefixCache::held(const Usable& usable) {
   return result;
 }
 
+void PrefixCache::read_changes() {
+  const Result<bool> changed = options_.disk->changed_by_others();
+  const Status read = changed.ok() && changed.value()
+      ? load_tree_changes(tree_, *options_.disk)
+      : changed.status();
+  failed_reads_ += read.ok() ? 0 : 1;
+}
+
+void PrefixCache::touch(const Usable& usable) {
+  std::vector<NodeId> stored;
+  for (const auto& group : usable.images) {
+    for (const UsableImage& image : group) {
+      if (image.stored != NodeId(0)) {
+        stored.push_back(image.stored);
+      }
+    }
+  }
+  std::ranges::sort(stored);
+  const auto twice = std::ranges::unique(stored);
+  stored.erase(twice.begin(), twice.end());
+  if (!stored.empty()) {
+    options_.disk->touch(stored, usable.length.get());
+  }
+}
+
 Begun PrefixCache::begin(const Path& prompt) {
   require_path(prompt, "[PrefixCache::begin]");
   if (options_.disk) {
-    if (const auto changed = options_.disk->changed_by_others();
-        changed.ok() && changed.value()) {
-      load_tree_changes(tree_, *options_.disk).check();
-    }
+    read_changes();
   }
   // Each round without a row has taken an image out of the index.
   for (;;) {
@@ -133,6 +176,7 @@ Begun PrefixCache::begin(const Path& prompt) {
         ? state_.add_row()
         : state_.adopt(state_.assemble(tokens, usable.facts, *blocks));
     state_.keep_sealed(row, true);
+    touch(usable);
     return {row, usable.length, std::move(usable.why)};
   }
 }
@@ -169,21 +213,35 @@ Inserted PrefixCache::insert_row(RowId row, Path& committed) {
   return tree_.insert(scope_, committed, std::span<const GivenImage>());
 }
 
+void PrefixCache::give_up_lost() {
+  for (const RecordKey& lost : wanted_.give_up_lost(lost_share(Bytes(ram_)))) {
+    disk_->durability.forget(lost);
+    ++given_up_;
+  }
+}
+
 void PrefixCache::put(RowId row, Path committed) {
-  grew(row, committed);
-  Inserted inserted = insert_row(row, committed);
-  if (disk_ && !committed.tokens.empty()) {
-    const RecordKey key{
-        .space = {},
-        .tokens = std::make_shared<const std::vector<int32_t>>(
-            committed.tokens.begin(), committed.tokens.end())};
-    wanted_.put(
-        key,
-        {.tokens = key.tokens,
-         .marks = {committed.marks.begin(), committed.marks.end()},
-         .fresh = std::move(inserted.fresh),
-         .state = committed.length(),
-         .record = {}});
+  if (!disk_) {
+    grew(row, committed);
+    insert_row(row, committed);
+    return;
+  }
+  give_up_lost();
+  WantedPath next = path_alone(committed);
+  {
+    const WantedPaths::Reserved room(wanted_, key_of(next), next);
+    grew(row, committed);
+    next.fresh = insert_row(row, committed).fresh;
+  }
+  if (committed.length() < Position(std::ssize(*next.tokens))) {
+    std::vector<FreshImages> fresh = std::move(next.fresh);
+    next = path_alone(committed); // the full blocks alone found room
+    next.fresh = std::move(fresh);
+  }
+  const RecordKey key = key_of(next);
+  if (!committed.tokens.empty() &&
+      wanted_.bytes_with(key, next) <= Bytes(ram_)) {
+    wanted_.put(key, std::move(next));
     disk_->durability.put(key);
   }
 }
@@ -193,8 +251,7 @@ FlushReport PrefixCache::flush(const FlushOptions& options) {
     return disk_->durability.flush(options);
   }
   FlushReport report;
-  report.durable =
-      tree_.stats().ram_images == 0 && wanted_.record_bytes() == Bytes();
+  report.durable = tree_.stats().ram_images == 0 && wanted_.bytes() == Bytes();
   return report;
 }
 
@@ -241,12 +298,27 @@ void PrefixCache::removed(const Removed& removed) {
   tree_.removed(removed.nodes);
 }
 
+void PrefixCache::apply_budget(Bytes records) {
+  tree_.set_budget(std::max(Bytes(ram_) - records, Bytes()));
+}
+
+void PrefixCache::set_budget(Bytes ram) {
+  expect(
+      ram >= Bytes(0),
+      "[PrefixCache::set_budget] expected a budget >= 0, got a negative one");
+  ram_ = ram.get();
+  wanted_.tell();
+}
+
 void PrefixCache::check() const {
   tree_.check();
 }
 
 TreeStats PrefixCache::stats() const {
-  return tree_.stats();
+  TreeStats stats = tree_.stats();
+  stats.failed_reads = failed_reads_;
+  stats.given_up = given_up_;
+  return stats;
 }
 
 DurabilityStats PrefixCache::pending() const {

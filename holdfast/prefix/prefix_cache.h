@@ -6,11 +6,12 @@
 // state.
 //
 // Invariant: a row that begins here goes on with the bits of a cold run.
-// Threads: the state's engine thread, save flush(), write(), stats() and the
+// Threads: the state's engine thread, save flush(), stats() and the
 // background.
 
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <string>
@@ -59,7 +60,7 @@ class PrefixCache {
   PrefixCache& operator=(const PrefixCache&) = delete;
 
   /// A row, last in order, with what is known of the prompt, at most all tokens
-  /// but one. Throws kOutOfBudget.
+  /// but one. What the disk cannot say is unknown. Throws kOutOfBudget.
   Begun begin(const Path& prompt);
   /// What begin() would reuse, and why; changes nothing.
   Why why(const Path& prompt) const;
@@ -80,13 +81,6 @@ class PrefixCache {
   /// The same of a text without a row, with the state that is known of it. A
   /// record of no tokens and no body is nothing: false.
   bool put(const Path& text, NamedRecord record);
-  /// The row as a record, for a writer of its own: what write() stores. It
-  /// keeps alive what it holds. kOutOfBudget where the row's blocks find no
-  /// room; kUnsupported without a disk.
-  Result<std::shared_ptr<const RecordContent>>
-  capture(RowId row, Path committed, NamedRecord record);
-  /// Durable when ok. Any thread; once a content.
-  Status write(const RecordContent& captured);
   /// The newest of that name, stored or not, of any scope. kNotFound, kCorrupt.
   Result<KnownRecord> record(const RecordName& name);
   /// Of a space, by name.
@@ -119,6 +113,9 @@ class PrefixCache {
   /// kInvalidArgument for one that is not pinned.
   bool unpin(NodeHandle pinned);
 
+  /// Of RAM, from now on; binds at once, as far as others let go. Throws
+  /// kInvalidArgument for less than 0.
+  void set_budget(Bytes ram);
   /// Writes what the disk lacks; see FlushReport. Without a disk: durable is
   /// false where anything was put.
   FlushReport flush(const FlushOptions& options = {});
@@ -150,6 +147,10 @@ class PrefixCache {
   struct Disk;
   /// The blocks of a usable prefix; nothing where one cannot be read.
   std::optional<std::vector<std::vector<BlockRef>>> held(const Usable& usable);
+  /// What other processes stored since. A disk that fails is a miss.
+  void read_changes();
+  /// Tells the disk of what use its part of a row's prefix was.
+  void touch(const Usable& usable);
   /// Puts the row in; without room for its open blocks the full ones alone, and
   /// the path is cut to them.
   Inserted insert_row(RowId row, Path& committed);
@@ -157,17 +158,22 @@ class PrefixCache {
   void load();
   /// A record as it is wanted. Throws as put().
   WantedPath wanted(const Path& text, NamedRecord record) const;
+  /// Of the index: what records leave.
+  void apply_budget(Bytes records);
   bool put_wanted(WantedPath wanted);
+  /// Forgets texts whose state is gone, where they take room.
+  void give_up_lost();
   /// The node that ends the text, none where no known one ends there; a use.
   NodeHandle end_of(const Path& text);
-  /// Leading tokens whose state is known.
-  Position known(const Path& text) const;
 
   State& state_;
   const PrefixCacheOptions options_;
   const Scope scope_text_;
   PrefixTree tree_;
   const ScopeHandle scope_;
+  std::atomic<int64_t> ram_; // options_.ram until set_budget()
+  std::atomic<int64_t> failed_reads_{0};
+  std::atomic<int64_t> given_up_{0};
   WantedPaths wanted_;
   std::unique_ptr<Disk> disk_;
 };

@@ -26,6 +26,7 @@ struct PrefixCache::Disk {
 
   Disk(
       const PrefixCacheOptions& options,
+      PrefixTree& tree,
       std::unique_ptr<PathStore> paths,
       std::unique_ptr<GenerationStore> checkpoints)
       : store(std::move(paths)),
@@ -36,7 +37,13 @@ struct PrefixCache::Disk {
              .spill_bytes =
                  std::max(options.ram, SpillQueueOptions().spill_bytes),
              .checkpoint_bytes = kCheckpointBytes}),
-        durability(queue, *store, *store, {.clock = options.clock}),
+        durability(
+            queue,
+            *store,
+            *store,
+            {.clock = options.clock,
+             // What was being written could not leave.
+             .stored = [&tree](const RecordKey&) { tree.shrink(); }}),
         continuations(queue, *generations, options.clock) {}
 
   const std::unique_ptr<PathStore> store;

@@ -3,7 +3,6 @@
 // PrefixCache: texts that have a name.
 
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <utility>
 
@@ -116,22 +115,15 @@ WantedPath PrefixCache::wanted(const Path& text, NamedRecord record) const {
       .state = {},
       .record = std::move(record),
       .put_ns = options_.clock->wall_ns()};
-  const Bytes needed = wanted_.record_bytes() + wanted.record_bytes();
-  if (needed > options_.ram) {
+  const Bytes needed = wanted_.bytes_with(key_of(wanted.record->name), wanted);
+  if (needed > Bytes(ram_)) {
     throw Error(
         ErrorCode::kOutOfBudget,
         "[PrefixCache::put] expected records of at most " +
-            std::to_string(options_.ram.get()) + " bytes in RAM, got " +
+            std::to_string(ram_) + " bytes in RAM, got " +
             std::to_string(needed.get()));
   }
   return wanted;
-}
-
-Position PrefixCache::known(const Path& text) const {
-  // A lookup leaves one token to compute: one that stands for no text.
-  std::vector<int32_t> tokens(text.tokens.begin(), text.tokens.end());
-  tokens.push_back(std::numeric_limits<int32_t>::min());
-  return tree_.why(scope_, {tokens, text.marks}).usable;
 }
 
 bool PrefixCache::put_wanted(WantedPath wanted) {
@@ -150,45 +142,23 @@ bool PrefixCache::put_wanted(WantedPath wanted) {
 
 void PrefixCache::put(RowId row, Path committed, NamedRecord record) {
   WantedPath next = wanted(committed, std::move(record));
-  grew(row, committed);
-  Path kept = committed;
-  next.fresh = insert_row(row, kept).fresh;
-  next.state = known(committed);
+  {
+    const WantedPaths::Reserved room(wanted_, key_of(next.record->name), next);
+    grew(row, committed);
+    Path kept = committed;
+    next.fresh = insert_row(row, kept).fresh;
+    next.state = tree_.known(scope_, committed);
+  }
   put_wanted(std::move(next));
 }
 
 bool PrefixCache::put(const Path& text, NamedRecord record) {
   WantedPath next = wanted(text, std::move(record));
-  next.state = known(text);
+  {
+    const WantedPaths::Reserved room(wanted_, key_of(next.record->name), next);
+    next.state = tree_.known(scope_, text);
+  }
   return put_wanted(std::move(next));
-}
-
-Result<std::shared_ptr<const RecordContent>>
-PrefixCache::capture(RowId row, Path committed, NamedRecord record) {
-  if (!disk_) {
-    return Status(
-        ErrorCode::kUnsupported,
-        "[PrefixCache::capture] expected a disk, got none");
-  }
-  WantedPath next = wanted(committed, std::move(record));
-  grew(row, committed);
-  Path kept = committed;
-  next.fresh = insert_row(row, kept).fresh;
-  next.state = committed.length();
-  auto made =
-      disk_->store->make(std::make_shared<const WantedPath>(std::move(next)));
-  if (made.ok() || made.status().code() != ErrorCode::kNotFound) {
-    return made;
-  }
-  return Status(
-      ErrorCode::kOutOfBudget,
-      "[PrefixCache::capture] expected room in RAM for the row's blocks, got "
-      "none");
-}
-
-Status PrefixCache::write(const RecordContent& captured) {
-  expect(disk_ != nullptr, "[PrefixCache::write] expected a disk, got none");
-  return disk_->store->write(captured);
 }
 
 Result<KnownRecord> PrefixCache::record(const RecordName& name) {

@@ -211,7 +211,15 @@ Inserted PrefixTree::insert(
 
 Usable PrefixTree::usable(ScopeHandle scope, const Path& prompt) {
   require_path(prompt, "[prefix.usable]");
-  const PathBlocks blocks(prompt);
+  return usable_of(scope, PathBlocks(prompt));
+}
+
+Usable PrefixTree::usable_whole(ScopeHandle scope, const Path& text) {
+  return usable_of(
+      scope, PathWithOneMore(text, "[prefix.usable_whole]").blocks());
+}
+
+Usable PrefixTree::usable_of(ScopeHandle scope, const PathBlocks& blocks) {
   const Locked locked(*core_);
   core_->expire();
   Usable found = core_->look_up(core_->scope(scope), blocks);
@@ -228,6 +236,12 @@ Why PrefixTree::why(ScopeHandle scope, const Path& prompt) const {
   const PathBlocks blocks(prompt);
   const Locked locked(*core_);
   return core_->look_up(core_->scope(scope), blocks).why;
+}
+
+Position PrefixTree::known(ScopeHandle scope, const Path& text) const {
+  const PathWithOneMore asked(text, "[prefix.known]");
+  const Locked locked(*core_);
+  return core_->look_up(core_->scope(scope), asked.blocks()).length;
 }
 
 Result<bool> PrefixTree::add_stored(ScopeHandle scope, const StoredNode& node) {
@@ -345,6 +359,11 @@ void PrefixTree::set_budget(Bytes budget) {
   const Locked locked(*core_);
   core_->options.budget = budget;
   TreeRoom(*core_, EvictedBy::kRamBudget).shrink_to(budget);
+}
+
+void PrefixTree::shrink() {
+  const Locked locked(*core_);
+  TreeRoom(*core_, EvictedBy::kRamBudget).shrink_to(core_->budget());
 }
 
 Bytes PrefixTree::bytes() const {

@@ -172,6 +172,10 @@ class PrefixTree {
   Usable usable(ScopeHandle scope, const Path& prompt);
   /// What usable() would say; counts nothing.
   Why why(ScopeHandle scope, const Path& prompt) const;
+  /// Both of a text of which no token is left to compute: as though the prompt
+  /// had one more, which stands for no text.
+  Usable usable_whole(ScopeHandle scope, const Path& text);
+  Position known(ScopeHandle scope, const Path& text) const;
 
   // What the disk has.
 
@@ -214,12 +218,16 @@ class PrefixTree {
   Bytes reclaim(Bytes wanted);
   /// Binds at once, as far as others let go.
   void set_budget(Bytes budget);
+  /// Keeps the budget where others let go since: of what was being written.
+  void shrink();
   Bytes bytes() const;
   TreeStats stats() const;
   /// Throws kInternal where a sum or a link is wrong. For tests; O(nodes).
   void check() const;
 
  private:
+  Usable usable_of(ScopeHandle scope, const PathBlocks& blocks);
+
   std::shared_ptr<TreeCore> core_;
 };
 

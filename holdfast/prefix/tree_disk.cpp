@@ -3,6 +3,7 @@
 // TreeCore: what the disk tier has, gets and loses.
 
 #include <algorithm>
+#include <cmath>
 #include <unordered_map>
 
 #include "holdfast/base/check.h"
@@ -17,6 +18,13 @@ bool fits_after(const Node& parent, const StoredNode& stored) {
   return (parent.full() || !parent.parent) && !stored.tokens.empty() &&
       std::ssize(stored.tokens) <= kBlockTokens &&
       are_block_marks(stored.marks, std::ssize(stored.tokens));
+}
+
+/// As TreeRoom weighs it, in what the tier takes a token to cost.
+int64_t cost_of(const Node& node) {
+  const auto tokens = static_cast<double>(std::ssize(node.tokens));
+  return std::llround(
+      static_cast<double>(kNsPerToken) * tokens * dearer_at(node.end()));
 }
 
 } // namespace
@@ -120,6 +128,7 @@ int64_t TreeCore::add_to_batch(WriteBatch& batch, Places& places, Node& node) {
     added.key = each.key;
     added.tokens = each.tokens;
     added.marks = each.marks;
+    added.cost = cost_of(each);
     for (const Node* tail : each.parent->children.prefixes(each.text())) {
       if (tail->stored != NodeId(0) && tail->pins == 0) {
         added.supersedes.push_back(tail->stored);

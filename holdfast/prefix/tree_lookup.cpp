@@ -114,6 +114,8 @@ void TreeCore::count_use(const Usable& found) {
   stats.tokens_asked += found.why.asked.get();
   stats.tokens_from_ram += found.why.from_ram.get();
   stats.tokens_from_disk += found.why.from_disk.get();
+  ++stats.ends[static_cast<size_t>(found.why.end)];
+  ++stats.gaps[static_cast<size_t>(found.why.gap)];
   if (found.length == Position(0)) {
     return;
   }

@@ -15,11 +15,6 @@ constexpr double kAttentionParity = 32768;
 /// How far back the blocks behind a leaf are counted.
 constexpr int kMostBlocksBehind = 64;
 
-double dearer_at(Position end) {
-  const auto position = static_cast<double>(std::max(end, Position(0)).get());
-  return 1 + position / kAttentionParity;
-}
-
 /// The node has an image of every group of which `leaf` has one.
 bool has_groups_of(const Node& node, const Node& leaf) {
   return std::ranges::all_of(leaf.images, [&](const Image& wanted) {
@@ -50,6 +45,11 @@ double pressure_of(int64_t rank, Bytes bytes, double cost, int32_t priority) {
 }
 
 } // namespace
+
+double dearer_at(Position end) {
+  const auto position = static_cast<double>(std::max(end, Position(0)).get());
+  return 1 + position / kAttentionParity;
+}
 
 Node* TreeRoom::victim(Node& leaf, Take what) {
   if (what == Take::kAny) {

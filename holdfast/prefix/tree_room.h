@@ -16,6 +16,10 @@
 
 namespace holdfast {
 
+/// What a token there costs to compute, where one at position 0 is 1: deep ones
+/// cost more, because attention does.
+double dearer_at(Position end);
+
 class TreeRoom {
  public:
   TreeRoom(TreeCore& tree, EvictedBy by) : tree_(tree), by_(by) {}

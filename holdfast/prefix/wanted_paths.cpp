@@ -37,24 +37,26 @@ void add_fresh(
 
 } // namespace
 
-Bytes WantedPath::record_bytes() const {
+Bytes WantedPath::bytes() const {
+  const size_t own = tokens->size() * sizeof(int32_t) +
+      marks.size() * sizeof(TokenMark) + sizeof(WantedPath);
+  const Bytes path(static_cast<int64_t>(own));
   if (!record) {
-    return {};
+    return path;
   }
-  return record->body.bytes() +
+  return path + record->body.bytes() +
       Bytes(static_cast<int64_t>(
-          tokens->size() * sizeof(int32_t) + sizeof(WantedPath) +
           record->name.space.size() + record->name.name.size()));
 }
 
 WantedPaths::Shared WantedPaths::put(const RecordKey& key, WantedPath wanted) {
   const std::lock_guard lock(mutex_);
   Shared& place = wanted_[key];
-  Bytes more = wanted.record_bytes();
+  Bytes more = wanted.bytes();
   wanted.version = 1;
   if (place) {
     wanted.version = place->version + 1;
-    more -= place->record_bytes();
+    more -= place->bytes();
     if (!wanted.record) {
       add_fresh(place->fresh, wanted.fresh);
     }
@@ -89,10 +91,36 @@ void WantedPaths::done(const RecordKey& key, const WantedPath& wanted) {
   const std::lock_guard lock(mutex_);
   const auto at = wanted_.find(key);
   if (at != wanted_.end() && at->second->number == wanted.number) {
-    const Bytes gone = at->second->record_bytes();
+    const Bytes gone = at->second->bytes();
     wanted_.erase(at);
     count(Bytes() - gone);
   }
+}
+
+void WantedPaths::lost(const RecordKey& key, const WantedPath& wanted) {
+  const std::lock_guard lock(mutex_);
+  const auto at = wanted_.find(key);
+  if (at != wanted_.end() && at->second->number == wanted.number &&
+      !wanted.record) {
+    lost_.emplace(wanted.number, key);
+  }
+}
+
+std::vector<RecordKey> WantedPaths::give_up_lost(Bytes most) {
+  std::vector<RecordKey> given_up;
+  const std::lock_guard lock(mutex_);
+  while (bytes_ > most && !lost_.empty()) {
+    const auto [number, key] = *lost_.begin();
+    lost_.erase(lost_.begin());
+    const auto at = wanted_.find(key);
+    if (at != wanted_.end() && at->second->number == number) {
+      const Bytes gone = at->second->bytes();
+      wanted_.erase(at);
+      count(Bytes() - gone);
+      given_up.push_back(key);
+    }
+  }
+  return given_up;
 }
 
 bool WantedPaths::remove(const RecordKey& key) {
@@ -101,21 +129,65 @@ bool WantedPaths::remove(const RecordKey& key) {
   if (at == wanted_.end()) {
     return false;
   }
-  const Bytes gone = at->second->record_bytes();
+  const Bytes gone = at->second->bytes();
   wanted_.erase(at);
   count(Bytes() - gone);
   return true;
 }
 
-Bytes WantedPaths::record_bytes() const {
+Bytes WantedPaths::bytes() const {
   const std::lock_guard lock(mutex_);
-  return record_bytes_;
+  return bytes_;
+}
+
+Bytes WantedPaths::with(const RecordKey& key, const WantedPath& wanted) const {
+  const auto at = wanted_.find(key);
+  const Bytes before = at == wanted_.end() ? Bytes() : at->second->bytes();
+  return bytes_ - before + wanted.bytes();
+}
+
+Bytes WantedPaths::bytes_with(const RecordKey& key, const WantedPath& wanted)
+    const {
+  const std::lock_guard lock(mutex_);
+  return with(key, wanted);
+}
+
+WantedPaths::Reserved::Reserved(
+    WantedPaths& paths,
+    const RecordKey& key,
+    const WantedPath& wanted)
+    : paths_(paths) {
+  const std::lock_guard lock(paths_.mutex_);
+  paths_.reserve(std::max(paths_.with(key, wanted) - paths_.bytes_, Bytes()));
+}
+
+WantedPaths::Reserved::~Reserved() {
+  const std::lock_guard lock(paths_.mutex_);
+  paths_.reserve(Bytes());
+}
+
+void WantedPaths::reserve(Bytes more) {
+  if (reserved_ != more) {
+    reserved_ = more;
+    tell_locked();
+  }
+}
+
+void WantedPaths::tell() const {
+  const std::lock_guard lock(mutex_);
+  tell_locked();
+}
+
+void WantedPaths::tell_locked() const {
+  if (changed_) {
+    changed_(bytes_ + reserved_);
+  }
 }
 
 void WantedPaths::count(Bytes more) {
-  record_bytes_ += more;
-  if (changed_ && more != Bytes()) {
-    changed_(record_bytes_);
+  bytes_ += more;
+  if (more != Bytes()) {
+    tell_locked();
   }
 }
 

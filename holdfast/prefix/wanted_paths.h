@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -39,16 +40,16 @@ struct WantedPath {
   Path path() const {
     return {*tokens, marks};
   }
-  /// Of a record's body, name and tokens; 0 without one.
-  Bytes record_bytes() const;
+  /// Of tokens and marks, and of a record's body and name.
+  Bytes bytes() const;
 };
 
 class WantedPaths {
  public:
   using Shared = std::shared_ptr<const WantedPath>;
 
-  /// changed: told what the records take, whenever that changes. It may not
-  /// call back.
+  /// changed: told what they take, or will, whenever that changes. It
+  /// may not call back.
   explicit WantedPaths(std::function<void(Bytes)> changed = {})
       : changed_(std::move(changed)) {}
 
@@ -62,17 +63,47 @@ class WantedPaths {
   /// Removes it unless another put has replaced it.
   void done(const RecordKey& key, const WantedPath& wanted);
   bool remove(const RecordKey& key);
-  /// What the records take.
-  Bytes record_bytes() const;
+  /// The state of a path without a record is gone, unless another put has
+  /// replaced it.
+  void lost(const RecordKey& key, const WantedPath& wanted);
+  /// Removes such paths, the oldest first, while all take more than that.
+  std::vector<RecordKey> give_up_lost(Bytes most);
+  /// What all of them take.
+  Bytes bytes() const;
+  /// The same once `wanted` is there, under that key.
+  Bytes bytes_with(const RecordKey& key, const WantedPath& wanted) const;
+  /// Says again what they take, or will.
+  void tell() const;
+
+  /// Makes room for what a path will take before it is put, so that its put
+  /// lets go of nothing. One at a time.
+  class Reserved {
+   public:
+    Reserved(
+        WantedPaths& paths,
+        const RecordKey& key,
+        const WantedPath& wanted);
+    ~Reserved();
+    Reserved(const Reserved&) = delete;
+    Reserved& operator=(const Reserved&) = delete;
+
+   private:
+    WantedPaths& paths_;
+  };
 
  private:
+  Bytes with(const RecordKey& key, const WantedPath& wanted) const;
+  void tell_locked() const;
+  void reserve(Bytes more);
   void count(Bytes more);
 
   const std::function<void(Bytes)> changed_;
   mutable std::mutex mutex_; // for all below
   std::unordered_map<RecordKey, Shared, RecordKeyHash> wanted_;
+  std::map<uint64_t, RecordKey> lost_; // by the number of their put
   uint64_t next_ = 1;
-  Bytes record_bytes_;
+  Bytes bytes_;
+  Bytes reserved_;
 };
 
 } // namespace holdfast

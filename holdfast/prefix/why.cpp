@@ -77,6 +77,27 @@ std::string gap_text(const Why& why) {
 
 } // namespace
 
+const char* name(Why::End end) {
+  static constexpr std::array<const char*, Why::kEnds> kNames{
+      "prompt", "nothing", "differs", "stops", "evicted"};
+  return kNames[static_cast<size_t>(end)];
+}
+
+const char* name(Why::Gap gap) {
+  static constexpr std::array<const char*, Why::kGaps> kNames{
+      "none",
+      "last token",
+      "span",
+      "foreign",
+      "precision",
+      "missing",
+      "snapshot",
+      "evicted",
+      "writing",
+      "unreadable"};
+  return kNames[static_cast<size_t>(gap)];
+}
+
 std::string Why::line() const {
   std::string text =
       "reused " + number(usable) + " of " + number(asked) + " tokens";

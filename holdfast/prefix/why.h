@@ -5,6 +5,7 @@
 
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -38,6 +39,9 @@ struct Why {
     kUnreadable, // the disk failed
   };
 
+  static constexpr size_t kEnds = 5;
+  static constexpr size_t kGaps = 10;
+
   Position asked; // tokens of the prompt
   Position matched; // leading ones that are known
   Position usable;
@@ -62,5 +66,9 @@ struct Why {
   /// "reused 448 of 600 tokens (448 from RAM): token 512 differs: ..."
   std::string line() const;
 };
+
+/// A short stable name, such as "differs" and "snapshot".
+const char* name(Why::End end);
+const char* name(Why::Gap gap);
 
 } // namespace holdfast

@@ -32,6 +32,9 @@ struct ImageToStore {
   std::vector<Bytes> planes;
 };
 
+/// What a token is taken to cost where nobody says.
+inline constexpr int64_t kNsPerToken = 1'000'000;
+
 struct NodeToStore {
   /// Index of an earlier node of the batch, else -1 and `parent` counts.
   int64_t parent_in_batch = -1;
@@ -45,7 +48,8 @@ struct NodeToStore {
   /// theirs goes where this node has one for the slot, and a tail without
   /// images goes whole; records move to this node.
   std::vector<NodeId> supersedes;
-  int64_t cost = 0; // to compute these tokens again, ns; 0: unknown
+  /// To compute these tokens again, ns; 0: kNsPerToken each.
+  int64_t cost = 0;
 };
 
 /// A named state of one sequence, replaced as a whole.

@@ -111,6 +111,7 @@ SpillJob ContinuationCore::write_job(
   };
   job.ended = [this, attempt, version](const JobEnd& end) {
     const Lock lock(mutex_);
+    note_end(end);
     books_.end_write(
         *attempt, version.version, end.outcome == JobOutcome::kDone);
     ended_.notify_all(); // under the lock: then nothing of this is needed
@@ -156,6 +157,7 @@ void ContinuationCore::submit_cleanup(const std::string& key) {
   job.work = [this, key] { return store_.remove(key); };
   job.ended = [this, key, barrier](const JobEnd& end) {
     const Lock lock(mutex_);
+    note_end(end);
     books_.end_cleanup(key, barrier, end.outcome == JobOutcome::kDone);
     ended_.notify_all();
   };
@@ -213,8 +215,15 @@ ContinuationReport ContinuationCore::flush(std::optional<Clock::Moment> until) {
   report.elapsed_ms = std::chrono::duration_cast<std::chrono::milliseconds>(
                           clock_->now() - started)
                           .count();
+  report.failure = failure_;
   report.stats = stats_locked();
   return report;
+}
+
+void ContinuationCore::note_end(const JobEnd& end) {
+  if (end.outcome == JobOutcome::kFailed) {
+    failure_ = end.status.text();
+  }
 }
 
 ContinuationStats ContinuationCore::stats() const {

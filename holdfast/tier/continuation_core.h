@@ -49,6 +49,7 @@ class ContinuationCore {
       uint64_t barrier,
       const Checkpoint& checkpoint);
   void submit_cleanup(const std::string& key);
+  void note_end(const JobEnd& end);
   ContinuationStats stats_locked() const;
 
   SpillQueue& queue_;
@@ -58,6 +59,7 @@ class ContinuationCore {
   mutable std::mutex mutex_;
   std::condition_variable ended_;
   ContinuationBooks books_;
+  std::string failure_; // the last one's text
   int64_t skipped_ = 0;
   int64_t overtaken_ = 0;
   bool closed_ = false;

@@ -80,6 +80,9 @@ struct ContinuationReport {
   int64_t failed_attempts = 0; // whose newest checkpoint is not on disk
   int64_t failed_cleanups = 0;
   int64_t elapsed_ms = 0;
+  /// Why the last write or removal that failed did, of all so far; empty where
+  /// none did.
+  std::string failure = {};
   ContinuationStats stats; // at the end
 };
 

@@ -25,6 +25,7 @@ uint64_t DirtyRecords::put(const RecordKey& key, Moment now, bool replace) {
   }
   const uint64_t version = next_version_++;
   record.version = version;
+  record.misses = 0;
   if (fresh) {
     record.key = key;
     record.id = record.since = version;
@@ -104,13 +105,21 @@ void DirtyRecords::end_flight(
   }
   record->flying = 0;
   record->last = outcome;
+  record->misses = outcome == StoreOutcome::kMissing ? record->misses + 1 : 0;
   if (outcome == StoreOutcome::kStored) {
     stored(*record, flight.version);
     return;
   }
   const bool newer = record->put_in_flight.has_value();
   record->put_in_flight.reset(); // the oldest that waits is still `since`
-  list(*record, newer ? record->due : now + timing_.retry);
+  list(*record, newer ? record->due : now + retry_after(*record));
+}
+
+// What is gone comes back by a put, or by another record on disk: rarely.
+Clock::Duration DirtyRecords::retry_after(const Record& record) const {
+  constexpr int32_t kMostDoublings = 6;
+  return timing_.retry *
+      (int64_t{1} << std::clamp(record.misses - 1, 0, kMostDoublings));
 }
 
 void DirtyRecords::take(uint64_t id) {
@@ -125,7 +134,7 @@ void DirtyRecords::release(uint64_t id, uint64_t tried, Moment now) {
     return;
   }
   record->taken = false;
-  list(*record, record->version > tried ? now : now + timing_.retry);
+  list(*record, record->version > tried ? now : now + retry_after(*record));
 }
 
 void DirtyRecords::cover(uint64_t id, uint64_t version) {

@@ -59,6 +59,7 @@ class DirtyRecords {
     uint64_t flying = 0; // the version of the store under way; 0: none
     std::optional<std::pair<uint64_t, Moment>> put_in_flight; // the first one
     StoreOutcome last = StoreOutcome::kNotTried;
+    int32_t misses = 0; // tries since the last put that found its state gone
   };
 
   explicit DirtyRecords(const DirtyTiming& timing) : timing_(timing) {}
@@ -87,7 +88,7 @@ class DirtyRecords {
   /// From here on, and until release(), the record is not due.
   void take(uint64_t id);
   /// Due again: at once where a newer version than `tried` waits, else after
-  /// the retry time.
+  /// the retry time, which doubles with each miss in a row, up to 64 times.
   void release(uint64_t id, uint64_t tried, Moment now);
   /// The version is on disk by another record: as though it had been stored.
   /// Nothing where a store flies or a newer version waits.
@@ -106,6 +107,7 @@ class DirtyRecords {
   }
 
  private:
+  Clock::Duration retry_after(const Record& record) const;
   void list(Record& record, Moment due);
   void unlist(Record& record);
   void stored(Record& record, uint64_t version);

@@ -155,8 +155,9 @@ Flight Durability::begin(DirtyRecords::Record& record) {
 
 void Durability::carry_out(const Flight& flight, const RoomWait& wait) {
   std::shared_ptr<const RecordContent> content;
-  if (const auto outcome = prepare(flight, content)) {
-    settle(flight, *outcome, false);
+  Status failed;
+  if (const auto outcome = prepare(flight, content, failed)) {
+    settle(flight, *outcome, false, failed);
     return;
   }
   if (queue_.submit_waiting(job(flight, std::move(content)), wait) !=
@@ -167,7 +168,8 @@ void Durability::carry_out(const Flight& flight, const RoomWait& wait) {
 
 std::optional<StoreOutcome> Durability::prepare(
     const Flight& flight,
-    std::shared_ptr<const RecordContent>& content) {
+    std::shared_ptr<const RecordContent>& content,
+    Status& failed) {
   try {
     if (store_.is_durable(flight.key, flight.version)) {
       return StoreOutcome::kStored;
@@ -182,8 +184,9 @@ std::optional<StoreOutcome> Durability::prepare(
           store_.is_covered(flight.key);
       return written ? StoreOutcome::kStored : StoreOutcome::kMissing;
     }
-  } catch (const std::exception&) {
-    // Counted below like an error that was returned.
+    failed = made.status();
+  } catch (const std::exception& error) {
+    failed = Status(ErrorCode::kInternal, error.what());
   }
   const Lock lock(mutex_);
   ++failed_before_queue_;
@@ -203,7 +206,8 @@ SpillJob Durability::job(
     return store_.store(flight.key, flight.version, *content);
   };
   job.ended = [this, flight](const JobEnd& end) {
-    settle(flight, outcome_of(end), end.outcome == JobOutcome::kDone);
+    settle(
+        flight, outcome_of(end), end.outcome == JobOutcome::kDone, end.status);
   };
   return job;
 }
@@ -211,8 +215,12 @@ SpillJob Durability::job(
 void Durability::settle(
     const Flight& flight,
     StoreOutcome outcome,
-    bool written) {
+    bool written,
+    const Status& failed) {
   Lock lock(mutex_);
+  if (outcome == StoreOutcome::kFailed) {
+    failure_ = failed.text();
+  }
   records_.end_flight(flight, outcome, options_.clock->now());
   if (written && options_.stored) {
     lock.unlock();

@@ -95,11 +95,18 @@ class Durability {
   void carry_out(const Flight& flight, const RoomWait& wait);
   /// What can be said without the queue; nothing where `content` is to be
   /// written.
-  std::optional<StoreOutcome>
-  prepare(const Flight& flight, std::shared_ptr<const RecordContent>& content);
+  std::optional<StoreOutcome> prepare(
+      const Flight& flight,
+      std::shared_ptr<const RecordContent>& content,
+      Status& failed);
   SpillJob
   job(const Flight& flight, std::shared_ptr<const RecordContent> content);
-  void settle(const Flight& flight, StoreOutcome outcome, bool written);
+  /// failed: why, where the outcome is kFailed.
+  void settle(
+      const Flight& flight,
+      StoreOutcome outcome,
+      bool written,
+      const Status& failed = {});
   /// Waits until `done`; false where the deadline passed first.
   bool
   await(Lock& lock, const Deadline& until, const std::function<bool()>& done);
@@ -129,6 +136,7 @@ class Durability {
   DirtyRecords records_;
   std::unordered_multiset<uint64_t> flying_; // ids; until `stored` returned
   int64_t failed_before_queue_ = 0; // made no content
+  std::string failure_; // the last one's text
   std::shared_ptr<FlushRun> running_;
   std::atomic<bool> closing_{false}; // nothing starts in the background
   std::thread thread_;

@@ -205,6 +205,7 @@ FlushReport Durability::report(const FlushRun& run) const {
   result.pending_bytes = spills.pending_bytes;
   result.dropped = spills.dropped();
   result.failed = spills.failed + failed_before_queue_;
+  result.failure = failure_;
   return result;
 }
 

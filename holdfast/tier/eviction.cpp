@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "holdfast/base/sha256.h"
+#include "holdfast/tier/batch.h"
 #include "holdfast/tier/record_table.h"
 #include "holdfast/tier/segment_table.h"
 
@@ -14,8 +15,6 @@ namespace holdfast {
 
 namespace {
 
-// Where nobody said what a token costs to compute again.
-constexpr int64_t kNsPerToken = 1000000;
 constexpr int64_t kNsPerPage = 100000; // of an object
 
 std::vector<NodeId> leaves_of(Database& database) {

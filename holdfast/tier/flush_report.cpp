@@ -21,7 +21,11 @@ std::string FlushReport::text() const {
   if (failed_now > 0) {
     line += ", " + count(failed_now) + " failed";
   }
-  return line + ", " + count(elapsed_ms) + " ms";
+  line += ", " + count(elapsed_ms) + " ms";
+  if (failure.empty() || (failed_now == 0 && pending <= missing)) {
+    return line;
+  }
+  return line + ", last failure: " + failure;
 }
 
 } // namespace holdfast

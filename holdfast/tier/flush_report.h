@@ -38,6 +38,8 @@ struct FlushReport {
   int64_t dropped_now = 0; // of this flush
   int64_t failed_now = 0; // of this flush
   int64_t elapsed_ms = 0;
+  /// Total: why the last write that failed did; empty where none did.
+  std::string failure = {};
 
   /// One line for a person.
   std::string text() const;

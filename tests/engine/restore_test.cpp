@@ -250,6 +250,39 @@ TEST_P(Restore, OfATextThatWasInterruptedTwiceIsCold) {
 
 INSTANTIATE_TEST_SUITE_P(All, Restore, testing::ValuesIn(every()), name_of);
 
+// A turn of a chat kept in RAM alone, whose next prompt parts where the last
+// one ended (as where what the model thought is left out): the prompt is reused
+// to its last token, however far the reply went on behind it.
+TEST(RestoreOfATurn, ThatPartsAtThePromptsEndReusesThePrompt) {
+  for (const char* family : {"gemma3", "gemma4", "qwen35", "latent"}) {
+    const Choice choice{family, find_codec("bf16").value(), false};
+    const auto vocab = static_cast<int32_t>(model_of(family).config().vocab);
+    const auto text = [&](int64_t prompt, int64_t rest, int32_t step) {
+      std::vector<int32_t> tokens;
+      for (int64_t i = 0; i < prompt + rest; ++i) {
+        const int64_t at = i < prompt ? i * 7 : i * step + step;
+        tokens.push_back(static_cast<int32_t>(at % vocab));
+      }
+      return tokens;
+    };
+    for (const int64_t prompt : {70, 128, 140}) {
+      for (const int64_t reply : {10, 200}) {
+        SCOPED_TRACE(testing::Message() << family << " " << prompt << reply);
+        Process process(choice);
+        process.run(text(prompt, reply, 11), 40);
+        const auto next = text(prompt, 40, 13);
+        const auto run = process.run(next, 40);
+        EXPECT_EQ(run.reused, prompt) << run.why;
+        const auto cold = Process(choice).run(next, 40).logits;
+        EXPECT_TRUE(same_bits(
+            run.logits,
+            {cold.end() - static_cast<int64_t>(run.logits.size()),
+             cold.end()}));
+      }
+    }
+  }
+}
+
 // Two families have heads that every codec fits; the small heads of the others
 // take those without groups.
 TEST(RestoreSuite, LeavesNoFamilyWithoutItsCodecs) {

@@ -3,12 +3,15 @@
 // Resumable runs whose state is gone, whose disk fails, or whose checkpoint is
 // not one.
 
+#include <thread>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "holdfast/env/faulty_file_system.h"
 #include "tests/code_of.h"
 #include "tests/engine/resumable_rig.h"
+#include "tests/env/stuck_file_system.h"
 
 namespace holdfast::test {
 namespace {
@@ -57,6 +60,84 @@ TEST(ResumableRun, WhoseDiskFailsGoesOnAndSaysWhatIsNotSaved) {
     EXPECT_EQ(run->damage(), "");
     expect_same(process.run(run.get()), expected);
   }
+}
+
+// On a disk that does not answer, an interrupt ends a run all the same.
+TEST(ResumableRun, ThatIsInterruptedDoesNotWaitForADiskThatDoesNotAnswer) {
+  Request request;
+  const auto memory = MemoryFileSystem::make();
+  {
+    const auto stuck = std::make_shared<StuckFileSystem>(memory);
+    Process process(request, stuck);
+    ResumableRun run(
+        process.cache(),
+        {.key = request.key,
+         .every_tokens = 1,
+         .last_wait = std::chrono::milliseconds(20)});
+    std::atomic<bool> interrupted{false};
+    int64_t pieces = 0;
+    const auto results = process.run(
+        &run,
+        {.text =
+             [&](int64_t, std::string_view) {
+               ++pieces;
+               if (pieces == 3) {
+                 stuck->stick();
+               }
+               interrupted = pieces == 9;
+             },
+         .interrupted = &interrupted});
+    EXPECT_EQ(results[0].finish_reason, FinishReason::kInterrupted);
+    EXPECT_FALSE(run.flush(system_clock()->now()).durable);
+    stuck->let_go();
+    EXPECT_TRUE(run.flush().durable);
+  }
+  Process process(request, memory);
+  const auto run = process.begin(system_clock());
+  expect_same(process.run(run.get()), uninterrupted(request));
+}
+
+// A write of an older attempt, under way when a newer one read what was there,
+// is removed again: what the newer one has read does not go with it.
+TEST(ResumableRun, KeepsWhatItReadThoughAnOlderAttemptsWriteIsRemoved) {
+  Request request;
+  request.every_tokens = 1;
+  const auto memory = MemoryFileSystem::make();
+  {
+    const auto stuck = std::make_shared<StuckFileSystem>(memory);
+    Process process(request, stuck);
+    ResumableRun older(
+        process.cache(),
+        {.key = request.key,
+         .every_tokens = 1,
+         .last_wait = std::chrono::milliseconds(1)});
+    std::atomic<bool> interrupted{false};
+    int64_t pieces = 0;
+    process.run(
+        &older,
+        {.text =
+             [&](int64_t, std::string_view) {
+               if (++pieces == 3) {
+                 EXPECT_TRUE(older.flush().durable);
+                 stuck->stick();
+               }
+               interrupted = pieces == 9;
+             },
+         .interrupted = &interrupted});
+    stuck->await_waiter();
+    std::thread later([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+      stuck->let_go();
+    });
+    const auto newer = process.begin(std::make_shared<StepClock>(2));
+    later.join();
+    EXPECT_TRUE(newer->point().has_value());
+    EXPECT_THROW(process.run(newer.get()), Died);
+  }
+  Process process(request, memory);
+  const auto run = process.begin(system_clock());
+  EXPECT_TRUE(run->point().has_value());
+  expect_same(process.run(run.get()), uninterrupted(request));
 }
 
 /// Puts that in the place of the key's checkpoint.

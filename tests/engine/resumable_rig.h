@@ -102,6 +102,7 @@ struct Request {
   GenerateOptions options;
   StateChoice choice;
   std::string key = "k";
+  std::string folder = "/state";
   int64_t every_tokens = 5;
   const Model* model = nullptr; // none: the tiny one
 
@@ -128,7 +129,7 @@ class Process {
     PrefixCacheOptions options;
     options.disk =
         DiskTier::open(
-            {.folder = "/state", .files = files, .clock = system_clock()})
+            {.folder = request.folder, .files = files, .clock = system_clock()})
             .value();
     cache_ = std::make_unique<PrefixCache>(*state_, std::move(options));
   }

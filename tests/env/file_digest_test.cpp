@@ -15,6 +15,7 @@
 #include "file_bytes.h"
 #include "holdfast/env/faulty_file_system.h"
 #include "holdfast/env/manual_clock.h"
+#include "holdfast/env/mapped_file.h"
 #include "holdfast/env/memory_file_system.h"
 #include "holdfast/env/posix_file_system.h"
 #include "temp_folder.h"
@@ -254,6 +255,54 @@ TEST(FileDigestsOnPosix, SeeAChangeThatKeepsSizeAndTime) {
   ASSERT_EQ(::utimensat(AT_FDCWD, path.c_str(), times, 0), 0);
   ASSERT_EQ(system->facts(path).value().modified_ns, before.modified_ns);
   EXPECT_EQ(digests.digest(path).value(), sha256("54321"));
+}
+
+// A model is loaded first and hashed afterwards: state may not be filed under
+// the weights of a file that came in between.
+TEST(FileDigestsOnPosix, RefuseAFileThatTookThePlaceOfTheOneThatWasOpened) {
+  const TempFolder folder;
+  const auto system = posix_file_system();
+  const std::string path = folder / "a";
+  make_file(*system, path, "12345");
+  const FileIdentity opened = MappedFile::open(path).value().identity();
+  FileDigests digests(
+      system, folder / "digests", std::make_shared<ManualClock>());
+  EXPECT_EQ(digests.digest_of(opened, path).value(), sha256("12345"));
+  const auto refused = [&] {
+    const Status status = digests.digest_of(opened, path).status();
+    EXPECT_NE(status.text().find(path), std::string::npos);
+    return status.code() == ErrorCode::kStale;
+  };
+  make_file(*system, folder / "b", "54321");
+  ASSERT_TRUE(system->rename(folder / "b", path).ok());
+  EXPECT_TRUE(refused()) << "another file";
+  ASSERT_TRUE(digests.digest(path).ok());
+  EXPECT_TRUE(refused()) << "and where that one's digest is remembered";
+  ASSERT_TRUE(system->remove(path).ok());
+  EXPECT_EQ(
+      digests.digest_of(opened, path).status().code(), ErrorCode::kNotFound);
+}
+
+TEST(FileDigestsOnPosix, RefuseAFileThatChangesWhileItIsHashed) {
+  const TempFolder folder;
+  const auto system = posix_file_system();
+  const std::string path = folder / "a";
+  const auto file = make_file(*system, path, "12345");
+  const FileIdentity opened = MappedFile::open(path).value().identity();
+  FileDigests digests(
+      system, folder / "digests", std::make_shared<ManualClock>());
+  // Its time is set back: what shows is that it was changed.
+  const DigestWork work{.progress = [&](Bytes, Bytes) {
+    ASSERT_TRUE(file->write(Bytes(0), bytes_of("54321")).ok());
+    const timespec times[2] = {
+        {0, UTIME_NOW},
+        {opened.modified_ns / 1'000'000'000,
+         opened.modified_ns % 1'000'000'000}};
+    ASSERT_EQ(::utimensat(AT_FDCWD, path.c_str(), times, 0), 0);
+  }};
+  EXPECT_EQ(
+      digests.digest_of(opened, path, work).status().code(), ErrorCode::kStale);
+  EXPECT_FALSE(system->facts(folder / "digests").ok());
 }
 
 } // namespace

@@ -1,167 +1,22 @@
 // Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
 //
-// Checkpoints of generations in a disk tier whose calls fail: the former one
-// stays until a newer one is there, and what was completed is not offered.
+// Checkpoints of generations in a disk tier: the newest of each key, until it
+// is complete; what was completed is not offered.
 
-#include "holdfast/prefix/generation_store.h"
-
-#include <memory>
-#include <numeric>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "holdfast/base/sha256.h"
 #include "holdfast/env/faulty_file_system.h"
-#include "holdfast/env/manual_clock.h"
-#include "holdfast/env/memory_file_system.h"
-#include "holdfast/tier/continuations.h"
 #include "tests/code_of.h"
-#include "tests/state/layers.h"
+#include "tests/prefix/generation_rig.h"
 
 namespace holdfast {
 namespace {
 
 using namespace test;
-
-constexpr int64_t kTokens = 400;
-
-std::vector<int32_t> counted(int64_t tokens) {
-  std::vector<int32_t> result(static_cast<size_t>(tokens));
-  std::iota(result.begin(), result.end(), 0);
-  return result;
-}
-
-struct RigChoice {
-  Bytes max_bytes{int64_t{1} << 30}; // of the disk
-  Bytes most_bytes{int64_t{1} << 25}; // of a checkpoint's images
-  std::string tenant = {};
-};
-
-/// Its stream's thread stays until the program ends, so there is one for all.
-State& shared_state() {
-  static State state(options());
-  return state;
-}
-
-/// The checkpoint that a process which opens the folder finds.
-std::string stored_body(DiskTier& disk, const std::string& key = "k") {
-  const auto found = disk.record_text({"generation", key});
-  return found.ok()
-      ? RecordBody::parse(found.value().body).value().find("b")->bytes
-      : name(found.status().code());
-}
-
-std::unique_ptr<DiskTier> open_disk(const std::shared_ptr<FileSystem>& files) {
-  return DiskTier::open({.folder = "/state",
-                         .files = files,
-                         .clock = std::make_shared<ManualClock>()})
-      .value();
-}
-
-/// A process with one row; its queue has no writers, so the calls of a flush
-/// come in one order.
-class Rig {
- public:
-  explicit Rig(const std::shared_ptr<FileSystem>& files, RigChoice choice = {})
-      : state_(shared_state()),
-        disk_(DiskTier::open({.folder = "/state",
-                              .max_bytes = choice.max_bytes,
-                              .files = files,
-                              .clock = clock_})
-                  .value()),
-        scope_text_(state_.signature()),
-        scope_(tree_.open(scope_text_, state_.groups().rules())),
-        store_(
-            {.tree = tree_,
-             .disk = *disk_,
-             .scope = scope_,
-             .stored_scope = disk_->scope({scope_text_.text()}).value(),
-             .planes = std::make_shared<const ImagePlanes>(state_.groups()),
-             .tenant_salt = choice.tenant,
-             .most_bytes = choice.most_bytes}),
-        queue_({.clock = clock_, .writers = 0}),
-        continuations_(queue_, store_, clock_),
-        row_(state_.add_row()) {
-    state_.keep_sealed(row_, true);
-  }
-  ~Rig() {
-    state_.remove_row(row_);
-  }
-  Rig(const Rig&) = delete;
-  Rig& operator=(const Rig&) = delete;
-
-  /// Computes the row up to that length.
-  void grow(int64_t length) {
-    const int64_t from = state_.length(row_).get();
-    append_to(state_, row_, {&vectors_, from, length - from});
-    std::vector<GivenImage> images;
-    for (const SealedBlock& block : state_.take_sealed(row_)) {
-      images.push_back(
-          {block.index,
-           {static_cast<int32_t>(block.group),
-            static_cast<int32_t>(block.phase)},
-           block.block});
-    }
-    const auto tokens = counted(length / kBlockTokens * kBlockTokens);
-    if (!tokens.empty()) {
-      tree_.insert(scope_, {tokens}, images);
-    }
-  }
-  Continuation begin(const std::string& key = "k") {
-    return continuations_.begin(key).value();
-  }
-  /// Queues a checkpoint of the row.
-  Enqueued save(Continuation& attempt, const std::string& body) {
-    const std::vector<std::vector<int32_t>> paths{
-        counted(state_.length(row_).get())};
-    return attempt.checkpoint(
-        {.content = store_.content(paths, RecordBody().set("b", {1, body})),
-         .tokens = state_.length(row_),
-         .generated = Position(1)});
-  }
-  std::string body(const std::string& key = "k") {
-    const auto found = store_.body(key);
-    return found.ok() ? found.value().find("b")->bytes
-                      : name(found.status().code());
-  }
-  ContinuationReport flush() {
-    return continuations_.flush();
-  }
-  Continuations& continuations() {
-    return continuations_;
-  }
-  DiskTier& disk() {
-    return *disk_;
-  }
-  /// Into segments.
-  Bytes written() const {
-    return store_.written();
-  }
-  /// Of the row's tokens, those that a lookup finds.
-  Position usable() {
-    auto tokens = counted(state_.length(row_).get());
-    tokens.push_back(-1);
-    return tree_.why(scope_, {tokens}).usable;
-  }
-  const PrefixTree& tree() const {
-    return tree_;
-  }
-
- private:
-  const std::shared_ptr<ManualClock> clock_ = std::make_shared<ManualClock>();
-  const Sequence vectors_{kTokens, 3};
-  State& state_;
-  std::unique_ptr<DiskTier> disk_;
-  const Scope scope_text_;
-  PrefixTree tree_;
-  const ScopeHandle scope_;
-  GenerationStore store_;
-  SpillQueue queue_;
-  Continuations continuations_;
-  const RowId row_;
-};
 
 TEST(GenerationStore, KeepsOneCheckpointAKeyAndReplacesIt) {
   const auto files = MemoryFileSystem::make();
@@ -202,75 +57,6 @@ TEST(GenerationStore, WritesEachBlockOnce) {
   const int64_t one = step(192);
   EXPECT_GT(one, block);
   EXPECT_LT(one, block + nothing + 8192);
-}
-
-// The former is untouched, for this process and for one after a power loss.
-TEST(GenerationStore, AWriteThatFailsAtAnyCallKeepsTheFormerCheckpoint) {
-  bool failed = true;
-  for (int64_t call = 0; failed; ++call) {
-    SCOPED_TRACE(call);
-    const auto memory = MemoryFileSystem::make();
-    const auto faulty = std::make_shared<FaultyFileSystem>(memory);
-    Rig rig(faulty);
-    auto attempt = rig.begin();
-    rig.grow(130);
-    rig.save(attempt, "one");
-    ASSERT_TRUE(rig.flush().durable);
-    rig.grow(200);
-    rig.save(attempt, "two");
-    faulty->fail({.after = call});
-    const ContinuationReport report = rig.flush();
-    failed = faulty->failed() > 0;
-    faulty->heal();
-    EXPECT_TRUE(report.durable || failed);
-    EXPECT_EQ(report.failed_attempts, report.durable ? 0 : 1);
-    const std::string now = rig.body();
-    EXPECT_TRUE(now == "two" || (!report.durable && now == "one")) << now;
-    const auto later = open_disk(memory->power_loss({}));
-    const std::string found = stored_body(*later);
-    EXPECT_TRUE(found == "two" || (!report.durable && found == "one")) << found;
-    // The next one is written as though nothing had happened.
-    rig.save(attempt, "three");
-    EXPECT_TRUE(rig.flush().durable);
-    EXPECT_EQ(rig.body(), "three");
-    rig.tree().check();
-  }
-}
-
-TEST(GenerationStore, ADeathAtAnyCallLeavesTheFormerOrTheNewCheckpoint) {
-  bool died = true;
-  for (int64_t call = 0; died; ++call) {
-    SCOPED_TRACE(call);
-    const auto memory = MemoryFileSystem::make();
-    const auto faulty = std::make_shared<FaultyFileSystem>(memory);
-    std::optional<Rig> rig(faulty);
-    {
-      auto attempt = rig->begin();
-      rig->grow(130);
-      rig->save(attempt, "one");
-      ASSERT_TRUE(rig->flush().durable);
-      rig->grow(200);
-      rig->save(attempt, "two");
-      faulty->fail({.kind = FileFault::Kind::kPowerLoss, .after = call});
-      const bool durable = rig->flush().durable;
-      died = faulty->failed() > 0;
-      EXPECT_TRUE(durable || died);
-    }
-    rig.reset();
-    using Keep = PowerLoss::Keep;
-    for (const Keep keep :
-         {Keep::kNothing,
-          Keep::kEverything,
-          Keep::kSome,
-          Keep::kTornPrefix,
-          Keep::kTornSectors}) {
-      const auto later = open_disk(memory->power_loss(
-          {.keep = keep, .seed = static_cast<uint64_t>(call)}));
-      const std::string found = stored_body(*later);
-      EXPECT_TRUE(found == "two" || found == "one") << found;
-      EXPECT_TRUE(later->verify().value().faults.empty());
-    }
-  }
 }
 
 TEST(GenerationStore, ACompletedKeyIsNotOfferedUntilItsRemovalSucceeded) {
@@ -323,24 +109,6 @@ TEST(GenerationStore, WithoutRoomForStateTheTextIsKept) {
   rig.tree().check();
 }
 
-TEST(GenerationStore, StateThatIsEvictedTakesNoCheckpointWithIt) {
-  const auto files = MemoryFileSystem::make();
-  Rig rig(files);
-  auto attempt = rig.begin();
-  rig.grow(200);
-  rig.save(attempt, "one");
-  ASSERT_TRUE(rig.flush().durable);
-  Rig other(files); // another process, of which this one does not hear
-  ASSERT_TRUE(other.disk().evict(Bytes(int64_t{1} << 40)).ok());
-  EXPECT_EQ(other.disk().stats().value().nodes, 0);
-  EXPECT_EQ(rig.body(), "one");
-  // It builds on blocks that are gone.
-  rig.grow(260);
-  rig.save(attempt, "two");
-  EXPECT_TRUE(rig.flush().durable);
-  EXPECT_EQ(rig.body(), "two");
-}
-
 TEST(
     GenerationStore,
     ACheckpointHoldsABoundedShareOfBlocksAndLaterOnesTheRest) {
@@ -372,6 +140,27 @@ TEST(GenerationStore, TenantsHaveKeysOfTheirOwn) {
   ASSERT_TRUE(two.flush().durable);
   EXPECT_EQ(one.body(), "mine");
   EXPECT_EQ(two.body(), "theirs");
+}
+
+// Whatever a key without a tenant is spelled like.
+TEST(GenerationStore, NoKeyOfNobodysNamesATenantsRecord) {
+  const auto files = MemoryFileSystem::make();
+  Rig tenant(files, {.tenant = "one"});
+  tenant.grow(10);
+  auto attempt = tenant.begin();
+  tenant.save(attempt, "theirs");
+  ASSERT_TRUE(tenant.flush().durable);
+  Rig nobody(files);
+  const std::string salt = sha256("one").hex();
+  const std::vector<std::string> keys{
+      salt + "/k", "tenant/" + salt + "/k", "key/k", "k"};
+  for (const std::string& key : keys) {
+    EXPECT_EQ(nobody.body(key), "not found") << key;
+    auto mine = nobody.begin(key); // and is not refused
+    mine.complete();
+  }
+  EXPECT_TRUE(nobody.flush().durable);
+  EXPECT_EQ(tenant.body(), "theirs");
 }
 
 TEST(GenerationStore, RefusesAKeyOfAnotherProcessAndOnesOutOfRange) {

@@ -10,6 +10,7 @@
 #include <memory>
 
 #include "holdfast/prefix/image_planes.h"
+#include "holdfast/prefix/tree_loader.h"
 #include "tests/prefix/cache_process.h"
 
 namespace holdfast {
@@ -162,6 +163,31 @@ TEST(PathStore, AStoreClearsOnlyThePutThatItWrote) {
           .find("tree")
           ->bytes,
       "two");
+}
+
+// Two texts of one beginning wait for the disk: each store has all that its
+// record needs, whatever becomes of the other.
+TEST(PathStore, AStoreDoesNotRelyOnWhatAnotherOneIsWriting) {
+  StoreRig rig;
+  NamedRecord record;
+  record.name = {"chat", "first"};
+  auto first = rig.store.make(rig.want(150, record)).value();
+  record.name.name = "second";
+  record.body.set("tree", {.version = 1, .bytes = "second"});
+  ASSERT_TRUE(rig.write(rig.want(149, record)).ok());
+  first.reset(); // it is dropped
+  PrefixTree later;
+  ASSERT_TRUE(load_tree(later, *rig.tier).ok());
+  const ScopeHandle scope =
+      later.open(Scope(rig.state.signature()), rig.state.groups().rules());
+  EXPECT_EQ(later.known(scope, {text_tokens(149)}), Position(149));
+  EXPECT_EQ(
+      rig.tier->record({"chat", "first"}).status().code(),
+      ErrorCode::kNotFound);
+  // And what was dropped is written by whoever comes next.
+  record.name.name = "first";
+  ASSERT_TRUE(rig.write(rig.want(150, record)).ok());
+  EXPECT_TRUE(rig.tree.is_stored(rig.scope, {text_tokens(150)}));
 }
 
 TEST(PathStore, APathWhoseStateIsGoneIsMissing) {

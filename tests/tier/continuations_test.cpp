@@ -206,6 +206,7 @@ TEST(Continuations, AReleasedAttemptWhoseNewestWriteFailedStaysInTheReport) {
     const ContinuationReport report = rig.continuations.flush();
     EXPECT_FALSE(report.durable);
     EXPECT_EQ(report.failed_attempts, 1);
+    EXPECT_EQ(report.failure, "[FakeCheckpoints] refused");
   }
   Continuation again = rig.begin("k");
   again.checkpoint(checkpoint(2));

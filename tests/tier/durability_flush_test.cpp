@@ -86,11 +86,22 @@ TEST(Flush, TriesEachVersionOnceAndIsNotDurableWhereOneFailed) {
   EXPECT_EQ(report.flushed, 1);
   EXPECT_EQ(report.failed, 1);
   EXPECT_EQ(report.failed_now, 1);
+  EXPECT_TRUE(report.text().ends_with(", last failure: [FakeDisk] refused"));
   // An earlier failure counts in the total alone.
   report = rig.durability.flush();
   EXPECT_TRUE(report.durable);
   EXPECT_EQ(report.failed, 1);
   EXPECT_EQ(report.failed_now, 0);
+  EXPECT_EQ(report.text().find("refused"), std::string::npos);
+}
+
+// Made no content, or threw: the cause is told all the same.
+TEST(Flush, SaysWhyAContentCouldNotBeMade) {
+  DurabilityRig rig(seconds(1));
+  rig.ram.throws = true;
+  rig.put(kA, 1);
+  const FlushReport report = rig.durability.flush();
+  EXPECT_EQ(report.failure, "[FakeRam] no memory");
 }
 
 TEST(Flush, IsNotDurableWhereSomethingWasDroppedDuringIt) {
@@ -266,10 +277,12 @@ TEST(Flush, OneLineSaysWhatHappened) {
   report.late = 2;
   report.failed_now = 1;
   report.elapsed_ms = 12;
+  report.failure = "[tier] expected room, got none";
   EXPECT_EQ(
       report.text(),
       "not durable: 3 saved, 1 evicted before they were saved, 3 not saved "
-      "yet (2 put since), 1 failed, 12 ms");
+      "yet (2 put since), 1 failed, 12 ms, last failure: [tier] expected room, "
+      "got none");
 }
 
 } // namespace

@@ -34,6 +34,7 @@ class DurabilityModel {
     int64_t due = 0; // ms
     int64_t listed = 0; // breaks ties: when the record became dirty
     bool missing = false;
+    int64_t misses = 0; // in a row
   };
 
   struct Flushed {
@@ -60,6 +61,7 @@ class DurabilityModel {
     const int64_t oldest =
         r.put_in_flight ? r.put_in_flight->second : r.since_ms;
     r.due = std::min(now + kDebounce, oldest + kMaxDelay);
+    r.misses = 0;
   }
 
   void poll() {
@@ -82,6 +84,7 @@ class DurabilityModel {
     const int64_t number = *r.flying;
     r.flying.reset();
     r.missing = false;
+    r.misses = 0;
     if (failures > 0) {
       --failures;
       ++failed;
@@ -160,6 +163,10 @@ class DurabilityModel {
                });
   }
 
+  static int64_t retry_after(const Record& r) {
+    return kRetry << std::clamp<int64_t>(r.misses - 1, 0, 6);
+  }
+
   std::optional<size_t> due() const {
     std::optional<size_t> first;
     for (size_t k = 0; k < kKeys; ++k) {
@@ -186,7 +193,8 @@ class DurabilityModel {
       r.dirty = false;
     } else {
       r.missing = true;
-      r.due = now + kRetry;
+      ++r.misses;
+      r.due = now + retry_after(r);
     }
   }
 
@@ -198,7 +206,7 @@ class DurabilityModel {
         r.dirty = false;
       }
       if (r.dirty) {
-        r.due = now + kRetry;
+        r.due = now + retry_after(r);
       }
       result.flushed += r.dirty ? 0 : 1;
       result.missing += r.dirty && r.missing ? 1 : 0;

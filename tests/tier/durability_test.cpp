@@ -202,6 +202,27 @@ TEST(Durability, ALongerDurableRecordCoversAnEvictedOneByItself) {
   EXPECT_EQ(rig.dirty(), 0);
 }
 
+// It is looked for after 5, 10, 20, ... 320 seconds, until it is put again.
+TEST(Durability, ARecordWhoseStateIsGoneIsLookedForEverMoreRarely) {
+  DurabilityRig rig;
+  rig.put(kA, 1);
+  rig.ram.evict(kA);
+  rig.settle();
+  EXPECT_EQ(rig.ram.made(), 1);
+  int64_t tries = 1;
+  for (const int64_t wait : {5, 10, 20, 40, 80, 160, 320, 320, 320}) {
+    rig.clock->advance(seconds(wait) - milliseconds(1));
+    rig.settle();
+    EXPECT_EQ(rig.ram.made(), tries) << wait;
+    rig.clock->advance(milliseconds(1));
+    rig.settle();
+    EXPECT_EQ(rig.ram.made(), ++tries) << wait;
+  }
+  rig.put(kA, 2);
+  rig.settle();
+  EXPECT_EQ(rig.disk.number(kA), 2);
+}
+
 TEST(Durability, AContentThatCannotBeMadeIsAFailureAndNothingIsLost) {
   DurabilityRig rig;
   rig.ram.throws = true;
