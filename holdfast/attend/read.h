@@ -2,7 +2,8 @@
 //
 // How attention reads chains. A read appends a step's keys and values to the
 // rows' open blocks and attends over the chains. A layer's read is chosen once,
-// when its state is built: the first of the list that supports the layer.
+// when its state is built: of those that its spec permits, the first that
+// supports the layer.
 //
 // Threads: supports() any; attend() the engine thread. Stateless.
 
@@ -90,7 +91,10 @@ struct Selection {
   const Read* read = nullptr;
   std::string why; // "blocks.1", or with why the earlier ones were not taken
 };
-/// The first read that supports the layer; the reference where asked for.
+/// The first read that the spec permits and that supports the layer; the
+/// reference where asked for. Throws kInvalidArgument where the spec names a
+/// read that is none of the layer's kind, kUnsupported, with the layer, its
+/// codecs and each read that it permits, where none of those will do.
 Selection select_read(const LayerRead& layer, bool reference);
 
 } // namespace holdfast

@@ -2,9 +2,57 @@
 
 #include "holdfast/attend/read.h"
 
+#include <algorithm>
+
 #include "holdfast/base/check.h"
 
 namespace holdfast {
+
+namespace {
+
+using Reads = std::vector<const Read*>;
+
+std::string names(std::span<const Read* const> reads) {
+  std::string text;
+  for (const Read* read : reads) {
+    text += (text.empty() ? "" : ", ") + read->name();
+  }
+  return text;
+}
+
+/// "bf16, then t4/t3".
+std::string scheme(const LayerRead& layer) {
+  std::string text;
+  for (const GroupPhase& phase : layer.phases) {
+    const std::string keys = phase.keys->name();
+    const std::string values = phase.values->name();
+    text += (text.empty() ? "" : ", then ") + keys +
+        (values == keys ? "" : "/" + values);
+  }
+  return text;
+}
+
+/// Those that the layer's spec names, in its order; all where it names none.
+Reads permitted_reads(const LayerRead& layer) {
+  const std::span<const Read* const> all = reads_for(layer);
+  if (layer.spec.reads.empty()) {
+    return {all.begin(), all.end()};
+  }
+  Reads permitted;
+  for (const std::string& wanted : layer.spec.reads) {
+    const auto read = std::ranges::find(all, wanted, &Read::name);
+    if (read == all.end()) {
+      throw Error(
+          ErrorCode::kInvalidArgument,
+          "[attend] expected layer " + std::to_string(layer.layer) +
+              " to name reads among " + names(all) + ", got " + wanted);
+    }
+    permitted.push_back(*read);
+  }
+  return permitted;
+}
+
+} // namespace
 
 std::span<const Read* const> reads_for(const LayerRead& layer) {
   static const Read* const reads[] = {&block_read(), &reference_read()};
@@ -13,22 +61,22 @@ std::span<const Read* const> reads_for(const LayerRead& layer) {
 }
 
 Selection select_read(const LayerRead& layer, bool reference) {
-  if (reference) {
-    reference_read().supports(layer).check();
-    return {&reference_read(), reference_read().name() + " (asked for)"};
-  }
+  const Reads permitted = permitted_reads(layer);
   std::string reasons;
-  for (const Read* read : reads_for(layer)) {
-    const Status status = read->supports(layer);
+  for (const Read* read : permitted) {
+    const Status status = reference && read != &reference_read()
+        ? Status(ErrorCode::kUnsupported, "the reference read was asked for")
+        : read->supports(layer);
     if (status.ok()) {
-      return {read, read->name() + reasons};
+      return {read, read->name() + (reference ? " (asked for)" : reasons)};
     }
     reasons += "; not " + read->name() + ": " + status.text();
   }
   throw Error(
       ErrorCode::kUnsupported,
-      "[attend] expected a read for layer " + std::to_string(layer.layer) +
-          ", got none" + reasons);
+      "[attend] expected a read of layer " + std::to_string(layer.layer) +
+          ", stored as " + scheme(layer) + ", among those that it permits (" +
+          names(permitted) + "), got none" + reasons);
 }
 
 } // namespace holdfast

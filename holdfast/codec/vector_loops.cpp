@@ -2,23 +2,13 @@
 
 #include "holdfast/codec/vector_loops.h"
 
-#include "holdfast/env/cpu.h"
+#include "holdfast/env/for_path.h"
 
 namespace holdfast {
 
 const VectorLoops& vector_loops() {
-#if defined(__x86_64__)
-  switch (best_kernel_path()) {
-    case KernelPath::kAmx:
-    case KernelPath::kAvx512:
-      return avx512_loops();
-    case KernelPath::kAvx2:
-      return avx2_loops();
-    case KernelPath::kPlain:
-      break;
-  }
-#endif
-  return plain_loops();
+  return for_path<avx512_loops, avx512_loops, avx2_loops, plain_loops>(
+      best_kernel_path())();
 }
 
 } // namespace holdfast

@@ -6,8 +6,9 @@
 //
 // Invariants: a row holds exactly the blocks its chain names, in every group
 // and in the phase it names; blocks full of committed positions are sealed; an
-// open block has one owner; a call that throws changed nothing. Transactions
-// that outlive this have ended. Engine thread only.
+// open block has one owner; a call that throws changed nothing, but for begin
+// where a codec fails: blocks that were converted by then stay so, and read the
+// same. Transactions that outlive this have ended. Engine thread only.
 
 #pragma once
 
@@ -210,10 +211,10 @@ class Chains {
   std::vector<BlockRef> successors(std::span<const RowAppend> appends) const;
   /// bytes_needed, by a caller who holds those.
   Bytes growth_of(std::span<const RowAppend> appends) const;
-  /// Drops and seals blocks as the row's chain says.
-  /// Where the row keeps them, room for what it then seals is reserved.
+  /// Drops and seals blocks as the row's chain says. A row that keeps what it
+  /// seals has room for that: see reserve_sealed.
   void follow(Row& row) const noexcept;
-  /// Reserves it for an append.
+  /// Room for the blocks that become full with an append.
   void reserve_sealed(const RowAppend& append);
   void check_row(const Row& row) const;
   void check_block(const Row& row, int64_t group, int64_t index) const;

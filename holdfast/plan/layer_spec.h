@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <variant>
 #include <vector>
 
@@ -48,6 +49,11 @@ struct AttentionSpec {
   /// part with a position), and both have one head: queries have value_dim +
   /// key_dim elements in that order. Nothing is stored twice.
   bool latent = false;
+  /// The reads that the layer may take, by name ("blocks.1"), in order of
+  /// preference; empty: every one of its kind, in the library's order. A state
+  /// in which none of them reads the layer is refused when it is built
+  /// (kUnsupported), one with a name of no read of its kind kInvalidArgument.
+  std::vector<std::string> reads = {};
 
   /// Elements of a query head.
   int64_t query_dim() const {

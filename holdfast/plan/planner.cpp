@@ -10,23 +10,23 @@
 
 namespace holdfast {
 
-namespace {
-
-RowBlocks images_of(std::span<const BlockRef> blocks) {
-  RowBlocks result;
-  result.images.reserve(blocks.size());
+std::vector<std::byte*> images_of(std::span<const BlockRef> blocks) {
+  std::vector<std::byte*> images;
+  images.reserve(blocks.size());
   for (const BlockRef& block : blocks) {
     if (!block) {
-      result.images.push_back(nullptr);
+      images.push_back(nullptr);
     } else if (block.sealed()) {
-      // Only read: every position of the step lies in an open block.
-      result.images.push_back(const_cast<std::byte*>(block.image()));
+      // Only read: every position of a step lies in an open block.
+      images.push_back(const_cast<std::byte*>(block.image()));
     } else {
-      result.images.push_back(block.mutable_image());
+      images.push_back(block.mutable_image());
     }
   }
-  return result;
+  return images;
 }
+
+namespace {
 
 void require_open(const Chain& chain, std::span<const BlockRef> blocks) {
   ensure(
@@ -91,9 +91,8 @@ StepPlan make_step_plan(
     for (int64_t group = 0; group < chains.groups(); ++group) {
       const auto blocks = chains.blocks(append.row, group);
       require_open(chain, blocks);
-      RowBlocks images = images_of(blocks);
-      images.phase = chain.phase(group);
-      plan.groups[static_cast<size_t>(group)].push_back(std::move(images));
+      plan.groups[static_cast<size_t>(group)].push_back(
+          {.images = images_of(blocks), .phase = chain.phase(group)});
     }
   }
   for (const auto& blocks : plan.groups) {

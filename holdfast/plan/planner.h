@@ -1,10 +1,11 @@
 // Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
 //
 // Builds the StepPlan of a step: where each token of the ragged input belongs.
-// Pure function; any thread that may read the chains.
+// Pure functions; any thread that may read the chains.
 
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -14,6 +15,10 @@
 #include "holdfast/rows/batch.h"
 
 namespace holdfast {
+
+/// A row's images of one group, as RowBlocks holds them: null where released.
+/// Those of sealed blocks are only read.
+std::vector<std::byte*> images_of(std::span<const BlockRef> blocks);
 
 /// The plan of a step whose places were made: each row's chain has written -
 /// committed == count. Tokens follow the order of `appends`.

@@ -28,26 +28,16 @@ int64_t most_held(
   const int64_t last = std::max(low, high - at_once);
   int64_t most = 0;
   for (int64_t c = std::max(low, last - kBlockTokens); c <= last; ++c) {
-    const int64_t behind = rule.window > 0 ? c - rule.window : 0;
     const HeldBlocks held{
         .pinned = now.pinned,
-        .first = std::max(
-            now.first, BlockIndex(std::max<int64_t>(0, behind) / kBlockTokens)),
+        .first =
+            std::max(now.first, rule.first_held(Position(c), kBlockTokens)),
         .end = BlockIndex(ceil_div(std::min(c + at_once, high), kBlockTokens)),
         .kept = now.kept};
     const BlockIndex from = std::max(now.first, now.pinned);
-    const int64_t kept = rule.keep_every > 0 && held.first > from
-        ? held.first.get() / rule.keep_every - from.get() / rule.keep_every
-        : 0;
-    most = std::max(most, held.count() + kept);
+    most = std::max(most, held.count() + rule.kept_of(from, held.first));
   }
   return most;
-}
-
-int64_t phase_at(const GroupRule& rule, int64_t committed) {
-  return std::upper_bound(
-             rule.starts.begin(), rule.starts.end(), Position(committed)) -
-      rule.starts.begin();
 }
 
 } // namespace
@@ -92,7 +82,7 @@ Bytes Chains::projected_bytes(
     for (int64_t group = 0; group < groups(); ++group) {
       const GroupRule& rule = rules_[static_cast<size_t>(group)];
       int64_t& phase = phases[static_cast<size_t>(group)];
-      const int64_t due = phase_at(rule, *cut);
+      const int64_t due = rule.phase_at(Position(*cut));
       const int64_t before = pool_.image_bytes(kind(group, phase)).get();
       const int64_t after = pool_.image_bytes(kind(group, due)).get();
       const HeldBlocks held = chain.held(group);

@@ -3,25 +3,16 @@
 #include "holdfast/plan/transaction.h"
 
 #include <algorithm>
-#include <atomic>
 #include <string>
 #include <utility>
 
 #include "holdfast/base/check.h"
+#include "holdfast/base/generation.h"
 #include "holdfast/env/mapping_guard.h"
 #include "holdfast/plan/chains.h"
 #include "holdfast/plan/planner.h"
 
 namespace holdfast {
-
-namespace {
-
-uint64_t next_generation() {
-  static std::atomic<uint64_t> last{0};
-  return ++last;
-}
-
-} // namespace
 
 Transaction::Transaction(
     Chains& chains,

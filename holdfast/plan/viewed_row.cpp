@@ -6,21 +6,9 @@
 
 #include "holdfast/base/check.h"
 #include "holdfast/block/layout.h"
+#include "holdfast/plan/planner.h"
 
 namespace holdfast {
-
-namespace {
-
-std::vector<std::byte*> images_of(std::span<const BlockRef> blocks) {
-  std::vector<std::byte*> images;
-  images.reserve(blocks.size());
-  for (const BlockRef& block : blocks) {
-    images.push_back(block ? const_cast<std::byte*>(block.image()) : nullptr);
-  }
-  return images;
-}
-
-} // namespace
 
 ViewedRow viewed_row(const Chains& chains, RowId row, int64_t group) {
   const Chain& chain = chains.chain(row);

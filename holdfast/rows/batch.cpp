@@ -3,10 +3,11 @@
 #include "holdfast/rows/batch.h"
 
 #include <algorithm>
-#include <atomic>
 #include <string>
+#include <utility>
 
 #include "holdfast/base/check.h"
+#include "holdfast/base/generation.h"
 
 namespace holdfast {
 
@@ -14,14 +15,20 @@ std::string text(RowId row) {
   return std::to_string(row.slot) + "#" + std::to_string(row.generation);
 }
 
-namespace {
-
-uint64_t next_generation() {
-  static std::atomic<uint64_t> last{0};
-  return ++last;
+void require_distinct(std::span<const RowId> rows, const char* where) {
+  const auto key = [](const RowId& row) {
+    return std::pair(row.slot, row.generation);
+  };
+  std::vector<RowId> sorted(rows.begin(), rows.end());
+  std::ranges::sort(sorted, {}, key);
+  const auto twice = std::ranges::adjacent_find(sorted);
+  if (twice != sorted.end()) {
+    throw Error(
+        ErrorCode::kInvalidArgument,
+        std::string(where) + " expected each row once, got " + text(*twice) +
+            " twice");
+  }
 }
-
-} // namespace
 
 RowId Batch::add() {
   const bool reuse = !free_slots_.empty();
@@ -74,7 +81,6 @@ RowIndex Batch::index_of(RowId row) const {
 
 void Batch::require_distinct(std::span<const RowId> rows, const char* where)
     const {
-  std::vector<bool> seen(generations_.size());
   for (const RowId row : rows) {
     if (!contains(row)) {
       throw Error(
@@ -82,13 +88,9 @@ void Batch::require_distinct(std::span<const RowId> rows, const char* where)
           std::string(where) + " expected rows of this batch, got " +
               text(row));
     }
-    if (seen[row.slot]) {
-      throw Error(
-          ErrorCode::kInvalidArgument,
-          std::string(where) + " expected each row once, got " + text(row) +
-              " twice");
-    }
-    seen[row.slot] = true;
+  }
+  if (rows.size() > 1) {
+    holdfast::require_distinct(rows, where);
   }
 }
 

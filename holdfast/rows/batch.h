@@ -28,6 +28,9 @@ struct RowId {
 /// As messages name a row.
 std::string text(RowId row);
 
+/// Throws kInvalidArgument for a row named twice. `where` opens the text.
+void require_distinct(std::span<const RowId> rows, const char* where);
+
 /// How many positions a step appends to a row, and the bidirectional spans
 /// among them: whole ones, in order.
 struct RowAppend {

@@ -31,6 +31,19 @@ struct BidirectionalSpan {
 /// In order, without common positions.
 using BidirectionalSpans = std::span<const BidirectionalSpan>;
 
+/// The first that is not whole, behind the one before it and within [begin,
+/// end), or null.
+inline const BidirectionalSpan*
+misplaced_span(BidirectionalSpans spans, Position begin, Position end) {
+  for (const BidirectionalSpan& span : spans) {
+    if (span.begin < begin || span.end <= span.begin || span.end > end) {
+      return &span;
+    }
+    begin = span.end;
+  }
+  return nullptr;
+}
+
 /// The span that a prefix of so many positions would cut, or null.
 inline const BidirectionalSpan*
 span_cut_at(BidirectionalSpans spans, Position length) {

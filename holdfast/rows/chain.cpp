@@ -58,9 +58,7 @@ BlockIndex Chain::sealed_end() const {
 }
 
 int64_t Chain::due_phase(int64_t group) const {
-  const auto& starts = groups_.at(static_cast<size_t>(group)).rule.starts;
-  return std::upper_bound(starts.begin(), starts.end(), committed_) -
-      starts.begin();
+  return groups_.at(static_cast<size_t>(group)).rule.phase_at(committed_);
 }
 
 bool Chain::due() const {
@@ -140,10 +138,10 @@ Position Chain::reusable_length(Position most) const {
 Position Chain::next_start() const {
   Position next = kMaxPositions;
   for (const Group& group : groups_) {
-    const auto& starts = group.rule.starts;
-    const auto above =
-        std::upper_bound(starts.begin(), starts.end(), committed_);
-    next = above == starts.end() ? next : std::min(next, *above);
+    const auto phase = static_cast<size_t>(group.rule.phase_at(committed_));
+    if (phase < group.rule.starts.size()) {
+      next = std::min(next, group.rule.starts[phase]);
+    }
   }
   return next;
 }
@@ -187,18 +185,13 @@ void Chain::enter_due_phase(int64_t group) {
 }
 
 void Chain::require_spans(int64_t count, BidirectionalSpans spans) const {
-  Position free = written_;
-  for (const BidirectionalSpan& span : spans) {
-    if (span.begin < free || span.end <= span.begin ||
-        span.end > written_ + Position(count)) {
-      throw Error(
-          ErrorCode::kInvalidArgument,
-          "[chain] expected bidirectional spans whole and in order within the "
-          "appended positions " +
-              text(written_, written_ + Position(count)) + ", got " +
-              text(span.begin, span.end));
-    }
-    free = span.end;
+  const Position end = written_ + Position(count);
+  if (const auto* span = misplaced_span(spans, written_, end)) {
+    throw Error(
+        ErrorCode::kInvalidArgument,
+        "[chain] expected bidirectional spans whole and in order within the "
+        "appended positions " +
+            text(written_, end) + ", got " + text(span->begin, span->end));
   }
 }
 
@@ -225,11 +218,8 @@ void Chain::append(int64_t count, BidirectionalSpans spans) {
 void Chain::reserve_kept(int64_t count) {
   const BlockIndex end((written_.get() + count) / block_tokens_);
   for (Group& group : groups_) {
-    if (group.rule.keep_every > 0 && end > group.first) {
-      const auto more = static_cast<size_t>(
-          ceil_div((end - group.first).get(), group.rule.keep_every));
-      group.kept.reserve(group.kept.size() + more);
-    }
+    const int64_t more = group.rule.kept_of(group.first, end);
+    group.kept.reserve(group.kept.size() + static_cast<size_t>(more));
   }
 }
 
@@ -268,19 +258,12 @@ void Chain::commit(int64_t accepted) {
 }
 
 void Chain::release(Group& group) const {
-  // A block goes when its last position is < committed - window. So position
-  // committed - window stays, one more than the next query sees: the last
-  // token can be computed again.
-  const int64_t behind = committed_.get() - group.rule.window;
-  if (group.rule.window == 0 || behind <= 0) {
-    return;
-  }
-  const BlockIndex first(behind / block_tokens_);
-  const int64_t every = group.rule.keep_every;
-  if (every > 0) {
-    const int64_t from = std::max(group.first, pinned(group)).get();
-    for (BlockIndex block(from / every * every + every - 1); block < first;
-         block += BlockIndex(every)) {
+  const GroupRule& rule = group.rule;
+  const BlockIndex first = rule.first_held(committed_, block_tokens_);
+  if (rule.keep_every > 0) {
+    const BlockIndex from = std::max(group.first, pinned(group));
+    for (BlockIndex block = rule.next_kept(from); block < first;
+         block += BlockIndex(rule.keep_every)) {
       group.kept.push_back(block);
     }
   }

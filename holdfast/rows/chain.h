@@ -17,33 +17,10 @@
 
 #include "holdfast/base/strong.h"
 #include "holdfast/rows/bidirectional.h"
+#include "holdfast/rows/group_rule.h"
 #include "holdfast/rows/held_blocks.h"
 
 namespace holdfast {
-
-/// What a layer group keeps of a chain (all of it, or what a window and its
-/// leading sinks can still see), and where its precision changes.
-struct GroupRule {
-  int64_t window = 0; // positions a query sees, itself included; 0: all
-  int64_t sinks = 0; // leading positions kept beside a window
-  /// Phase i + 1 stores what is committed from starts[i] committed positions
-  /// on, the earlier ones included. Rising, each at least 1.
-  std::vector<Position> starts = {};
-  /// Of the blocks behind the window, those stay whose end is a multiple of so
-  /// many blocks: b where (b + 1) % keep_every == 0. 0: none.
-  int64_t keep_every = 0;
-
-  int64_t phases() const {
-    return static_cast<int64_t>(starts.size()) + 1;
-  }
-  /// A row of one goes on under the other: they differ at most in how much is
-  /// kept to go back to.
-  bool goes_on_under(const GroupRule& other) const {
-    return window == other.window && sinks == other.sinks &&
-        starts == other.starts;
-  }
-  bool operator==(const GroupRule&) const = default;
-};
 
 /// Positions are 32-bit numbers where kernels meet them.
 inline constexpr Position kMaxPositions{std::numeric_limits<int32_t>::max()};

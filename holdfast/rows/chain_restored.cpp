@@ -52,11 +52,7 @@ Chain Chain::restored(
     Group& group = chain.groups_[i];
     chain.require_phase(group, facts.phases[i]);
     group.phase = group.begun = facts.phases[i];
-    // The next query sees no position before committed - window + 1.
-    const int64_t first = facts.committed.get() - group.rule.window + 1;
-    if (group.rule.window > 0 && first > 0) {
-      group.first = BlockIndex(first / block_tokens);
-    }
+    group.first = chain.window_begin(group, facts.committed);
   }
   return chain;
 }

@@ -11,33 +11,17 @@ namespace holdfast {
 
 namespace {
 
-void require_distinct(std::span<const RowId> rows, const char* where) {
-  for (size_t i = 0; i < rows.size(); ++i) {
-    if (std::find(rows.begin(), rows.begin() + i, rows[i]) !=
-        rows.begin() + i) {
-      throw Error(
-          ErrorCode::kInvalidArgument,
-          std::string(where) + " expected each row once, got " + text(rows[i]) +
-              " twice");
-    }
-  }
-}
-
 void require_spans(const PaddedInput::Row& row) {
-  Position free = row.first;
   const Position end = row.first + Position(row.length);
-  for (const BidirectionalSpan& span : row.spans) {
-    if (span.begin < free || span.end <= span.begin || span.end > end) {
-      throw Error(
-          ErrorCode::kInvalidArgument,
-          "[padded] expected bidirectional spans whole and in order within the "
-          "positions " +
-              std::to_string(row.first.get()) + " to " +
-              std::to_string(end.get()) + ", got [" +
-              std::to_string(span.begin.get()) + ", " +
-              std::to_string(span.end.get()) + ")");
-    }
-    free = span.end;
+  if (const auto* span = misplaced_span(row.spans, row.first, end)) {
+    throw Error(
+        ErrorCode::kInvalidArgument,
+        "[padded] expected bidirectional spans whole and in order within the "
+        "positions " +
+            std::to_string(row.first.get()) + " to " +
+            std::to_string(end.get()) + ", got [" +
+            std::to_string(span->begin.get()) + ", " +
+            std::to_string(span->end.get()) + ")");
   }
 }
 

@@ -110,12 +110,10 @@ LayerView State::view(
     const std::optional<ReaderSpec>& reader) const {
   const StateCore& core = *impl_->core;
   expect(!rows.empty(), "[State::view] expected rows, got none");
-  for (size_t i = 0; i < rows.size(); ++i) {
-    impl_->chains.chain(rows[i]); // throws
-    expect(
-        std::find(rows.begin(), rows.begin() + i, rows[i]) == rows.begin() + i,
-        "[State::view] expected each row once, got one twice");
+  for (const RowId row : rows) {
+    impl_->chains.chain(row); // throws
   }
+  require_distinct(rows, "[State::view]");
   auto of = reader_layer(core, layer, reader);
   Selection selection = select_read(*of, core.options.reference_read);
   return LayerView(std::make_shared<const LayerView::Impl>(LayerView::Impl{

@@ -161,9 +161,10 @@ Truth::attend(std::span<const TokenAt> tokens, int64_t position, size_t phase) {
   return {.values = std::move(out), .bound = bound(phase, largest)};
 }
 
-// Where values are bf16 or codes, weights round to bf16, relative 2^-9 each;
-// those of codes twice: a weight, then its product with a scale. The rest
-// rounds in f32, over sums that are larger than the result where keys are
+// Where values are bf16 or codes, weights (of codes: their products with a
+// scale) round to bf16, relative 2^-9 each. That of codes meets the distance
+// from the middle of an affine group's codes, up to 4/3 of half its range. The
+// rest rounds in f32, over sums that are larger than the result where keys are
 // codes, and as MLX's attention does. Codes may stand for values of more
 // than 1.
 double Truth::bound(size_t phase, double largest) const {

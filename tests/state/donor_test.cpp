@@ -107,6 +107,8 @@ TEST(Donor, StoresNothing) {
   const auto own = with.fetch(row, LayerIndex(0));
   const auto read = with.fetch(row, LayerIndex(2));
   EXPECT_EQ(own.keys, read.keys);
+  EXPECT_EQ(own.values, read.values);
+  EXPECT_EQ(own.positions, read.positions);
 }
 
 TEST(Donor, MayBeLeftUnread) {

@@ -32,6 +32,10 @@ std::vector<int32_t> tokens(int64_t count) {
   return std::vector<int32_t>(static_cast<size_t>(count), 7);
 }
 
+std::vector<float> last_tokens(const std::vector<float>& all, int64_t count) {
+  return {all.end() - count * kHeads * kDim, all.end()};
+}
+
 // An unrelated prompt after a windowed row was stored.
 TEST(Fault, AStoredRowIsNotTiedToWhatRunsAfterIt) {
   const Sequence first(200, 101);
@@ -93,9 +97,23 @@ TEST(Fault, ADenseRowJoinsEncodedOnesAndTheBatchGoesOn) {
       ErrorCode::kInvalidArgument, [&] { state.take(other, Ids{strange}); });
   const std::vector<RowAppend> both{{encoded, 5}, {joined, 5}};
   Step step = state.begin(both);
-  run_layers(step, {{&a, 110, 5}, {&b, 30, 5}});
+  const auto got = run_layers(step, {{&a, 110, 5}, {&b, 30, 5}});
   step.commit_all();
   EXPECT_EQ(state.length(joined), Position(35));
+  // Each as alone, in outputs and in what is stored.
+  State alone(stored("t4", "t3", 100));
+  auto want = last_tokens(run_alone(alone, a, {100, 10, 5}), 5);
+  const auto of_b = last_tokens(run_alone(alone, b, {30, 5}), 5);
+  want.insert(want.end(), of_b.begin(), of_b.end());
+  EXPECT_TRUE(same_bits(got, want));
+  for (int64_t layer = 0; layer < 3; ++layer) {
+    for (size_t r = 0; r < both.size(); ++r) {
+      const auto one = state.fetch(both[r].row, LayerIndex(layer));
+      const auto other = alone.fetch(alone.rows()[r], LayerIndex(layer));
+      EXPECT_TRUE(same_bits(one.keys, other.keys)) << layer << " " << r;
+      EXPECT_TRUE(same_bits(one.values, other.values)) << layer << " " << r;
+    }
+  }
 }
 
 // A threshold counts in a batch as it does alone.

@@ -296,6 +296,38 @@ TEST(Latent, IsViewedAsItsOwnReaderReadsIt) {
   }
 }
 
+TEST(Latent, IsFetchedAsItsKeyAndItsLatentAlsoThroughALayerOverIt) {
+  const Inputs inputs(150, 11);
+  State state(latent_options("f32"));
+  const RowId row = state.add_row();
+  const RowAppend append{row, 150};
+  Step step = state.begin({&append, 1});
+  const auto q = inputs.part(inputs.q, 0, 150, kQueryHeads);
+  const auto k = inputs.part(inputs.k, 0, 150, 1);
+  const auto v = inputs.part(inputs.v, 0, 150, 1);
+  auto out = mx::concatenate(
+      {step.attend(LayerIndex(0), q, k, v),
+       step.attend(LayerIndex(1), q, k, v),
+       step.attend_donor(LayerIndex(2), q)},
+      1);
+  mx::eval({out});
+  step.commit_all();
+  for (const int64_t layer : {0, 1, 2}) {
+    const FetchedChannels got = state.fetch(row, LayerIndex(layer));
+    EXPECT_EQ(got.heads, 1);
+    EXPECT_EQ(got.key_dim, kKey);
+    EXPECT_EQ(got.value_dim, kLatent);
+    // The window of 20 has left the first two blocks.
+    const int64_t first = layer == 1 ? 128 : 0;
+    ASSERT_EQ(std::ssize(got.positions), 150 - first);
+    EXPECT_EQ(got.positions.front(), first);
+    EXPECT_TRUE(test::same_bits(
+        got.keys, {inputs.k.begin() + first * kKey, inputs.k.end()}));
+    EXPECT_TRUE(test::same_bits(
+        got.values, {inputs.v.begin() + first * kLatent, inputs.v.end()}));
+  }
+}
+
 TEST(Latent, IsStoredOnceForAllHeads) {
   StateOptions options = latent_options("f32");
   options.layers.resize(1);

@@ -8,9 +8,11 @@
 
 #include "holdfast/base/bits.h"
 #include "holdfast/base/check.h"
+#include "holdfast/env/for_path.h"
 #include "holdfast/kernels/cpu/attend_append.h"
 #include "holdfast/kernels/cpu/attend_channel.h"
 #include "holdfast/kernels/cpu/attend_items.h"
+#include "holdfast/rows/chain.h"
 
 namespace holdfast::cpu {
 
@@ -54,14 +56,12 @@ void check_row(
     refuse("rows of 1 token or more at positions from 0 on", "another");
   }
   const int64_t end = row.start + row.count;
-  const bool view = row.seen_to.has_value();
-  Position free(view ? 0 : row.start);
-  for (const BidirectionalSpan& span : row.bidirectional) {
-    if (span.begin < free || span.end <= span.begin ||
-        (!view && span.end > Position(end))) {
-      refuse("bidirectional spans whole and in order in their row", "another");
-    }
-    free = span.end;
+  const bool view = row.seen_to.has_value(); // spans of all its positions
+  if (misplaced_span(
+          row.bidirectional,
+          Position(view ? 0 : row.start),
+          view ? kMaxPositions : Position(end))) {
+    refuse("bidirectional spans whole and in order in their row", "another");
   }
   const VisibleBlocks seen =
       visible_blocks(visibility, row, row.start, end - 1);
@@ -110,19 +110,11 @@ AttendContext check(const AttendJob& job, KernelPath path) {
 } // namespace
 
 const AttendKernels& attend_kernels(KernelPath path) {
-#if defined(__x86_64__)
-  if (path == KernelPath::kAmx) {
-    return attend_kernels_amx();
-  }
-  if (path == KernelPath::kAvx512) {
-    return attend_kernels_avx512();
-  }
-  if (path == KernelPath::kAvx2) {
-    return attend_kernels_avx2();
-  }
-#endif
-  static_cast<void>(path);
-  return attend_kernels_plain();
+  return for_path<
+      attend_kernels_amx,
+      attend_kernels_avx512,
+      attend_kernels_avx2,
+      attend_kernels_plain>(path)();
 }
 
 Status supports_attend(

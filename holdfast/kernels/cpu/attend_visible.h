@@ -1,8 +1,10 @@
 // Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
 //
-// What a query may see, as the kernels read it: 64 bits a block, one a key.
-// Every read of a chain takes its mask from here, so masks and keys cannot have
-// different columns. Pure functions; any thread.
+// What a query may see, as the kernels read it: 64 bits a block, one a key, or
+// the positions from one to another. Every kernel takes it from here, so masks
+// and keys cannot have different columns. The reference read says the rule
+// itself, in other words, to be an oracle of this too. Pure functions; any
+// thread.
 
 #pragma once
 
@@ -41,6 +43,17 @@ sight_at(const Visibility& visibility, const RowSpan& row, int64_t position) {
       .begin = row.seen_from};
 }
 
+/// The positions [first, end) that a query sees, sinks before the window apart;
+/// none where end <= first.
+constexpr int64_t first_seen(const Visibility& visibility, const Sight& query) {
+  const int64_t first = query.position + 1 - visibility.window;
+  return visibility.window == 0 ? query.begin : std::max(first, query.begin);
+}
+constexpr int64_t end_seen(const Visibility& visibility, const Sight& query) {
+  const int64_t end = query.position + visibility.window;
+  return visibility.window == 0 ? query.end : std::min(end, query.end);
+}
+
 /// Bit j: the query sees position block * 64 + j.
 constexpr uint64_t
 visible_keys(const Visibility& visibility, const Sight& query, int64_t block) {
@@ -50,9 +63,8 @@ visible_keys(const Visibility& visibility, const Sight& query, int64_t block) {
   if (visibility.window == 0) {
     return known;
   }
-  const int64_t first = query.position + 1 - visibility.window - base;
-  const int64_t end = query.position + visibility.window - base;
-  const uint64_t window = lowest_bits(end) & ~lowest_bits(first);
+  const uint64_t window = lowest_bits(end_seen(visibility, query) - base) &
+      ~lowest_bits(first_seen(visibility, query) - base);
   return known & (window | lowest_bits(visibility.sinks - base));
 }
 
@@ -60,13 +72,9 @@ visible_keys(const Visibility& visibility, const Sight& query, int64_t block) {
 inline bool
 sees_any(const Visibility& visibility, const RowSpan& row, int64_t position) {
   const Sight query = sight_at(visibility, row, position);
-  if (visibility.window == 0) {
-    return query.begin < query.end;
-  }
-  const int64_t first = position + 1 - visibility.window;
-  const int64_t end = position + visibility.window;
-  return std::max(first, query.begin) < std::min(end, query.end) ||
-      query.begin < std::min(visibility.sinks, query.end);
+  return first_seen(visibility, query) < end_seen(visibility, query) ||
+      (visibility.window > 0 &&
+       query.begin < std::min(visibility.sinks, query.end));
 }
 
 /// The blocks that a row's queries at positions [first, last] may see: sink

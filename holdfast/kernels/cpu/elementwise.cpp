@@ -15,6 +15,7 @@
 
 #include "holdfast/base/bits.h"
 #include "holdfast/base/check.h"
+#include "holdfast/env/for_path.h"
 #include "holdfast/kernels/cpu/elementwise_lanes.h"
 
 namespace holdfast::cpu {
@@ -26,16 +27,7 @@ constexpr int64_t kChunkTokens = 16;
 constexpr int64_t kPad = 16; // angles come 16 at a time
 
 const LaneTable& lanes(KernelPath path) {
-#if defined(__x86_64__)
-  if (path <= KernelPath::kAvx512) {
-    return avx512_lanes();
-  }
-  if (path == KernelPath::kAvx2) {
-    return avx2_lanes();
-  }
-#endif
-  (void)path;
-  return plain_lanes();
+  return for_path<avx512_lanes, avx512_lanes, avx2_lanes, plain_lanes>(path)();
 }
 
 /// Quarter turns per position of each pair, padded with zeros to kPad.

@@ -8,6 +8,7 @@
 
 #include "holdfast/base/bits.h"
 #include "holdfast/base/check.h"
+#include "holdfast/env/for_path.h"
 #include "holdfast/kernels/cpu/attend_visible.h"
 #include "holdfast/kernels/cpu/latent_kernels.h"
 #include "holdfast/kernels/cpu/latent_plan.h"
@@ -17,16 +18,11 @@ namespace holdfast::cpu {
 namespace {
 
 const LatentKernels& kernels_of(KernelPath path) {
-#if defined(__x86_64__)
-  if (path <= KernelPath::kAvx512) {
-    return latent_kernels_avx512();
-  }
-  if (path == KernelPath::kAvx2) {
-    return latent_kernels_avx2();
-  }
-#endif
-  (void)path;
-  return latent_kernels_plain();
+  return for_path<
+      latent_kernels_avx512,
+      latent_kernels_avx512,
+      latent_kernels_avx2,
+      latent_kernels_plain>(path)();
 }
 
 void append(const LatentJob& job) {
@@ -109,13 +105,12 @@ class PieceRun {
   Query query(int64_t row, int64_t t) const {
     const RowSpan& span = job_.rows[static_cast<size_t>(row)];
     const int64_t position = span.start + t;
-    const int64_t window = spec_.visibility.window;
-    const int64_t end = sight_at(spec_.visibility, span, position).end;
     return {
         .row = row,
         .token = span.first_token + t,
         .begin = latent_begin(spec_, span, position),
-        .end = window == 0 ? end : std::min(position + window, end)};
+        .end = end_seen(
+            spec_.visibility, sight_at(spec_.visibility, span, position))};
   }
 
   /// What the queries [first, last) see of these blocks, each decoded once from

@@ -76,9 +76,7 @@ int64_t LatentPiece::tokens() const {
 
 int64_t
 latent_begin(const AttentionSpec& spec, const RowSpan& row, int64_t position) {
-  const int64_t begin = sight_at(spec.visibility, row, position).begin;
-  const int64_t window = spec.visibility.window;
-  return window == 0 ? begin : std::max(position - window + 1, begin);
+  return first_seen(spec.visibility, sight_at(spec.visibility, row, position));
 }
 
 std::vector<LatentPiece> plan_latent(const LatentJob& job, int threads) {

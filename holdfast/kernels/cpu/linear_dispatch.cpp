@@ -5,6 +5,7 @@
 #include <string>
 
 #include "holdfast/base/check.h"
+#include "holdfast/env/for_path.h"
 
 namespace holdfast::cpu {
 
@@ -15,18 +16,11 @@ const LinearKernels& linear_kernels(KernelPath path) {
         std::string("[linear] expected a path of this processor, got ") +
             name(path));
   }
-#if defined(__x86_64__)
-  if (path == KernelPath::kAmx) {
-    return linear_kernels_amx();
-  }
-  if (path == KernelPath::kAvx512) {
-    return linear_kernels_avx512();
-  }
-  if (path == KernelPath::kAvx2) {
-    return linear_kernels_avx2();
-  }
-#endif
-  return linear_kernels_plain();
+  return for_path<
+      linear_kernels_amx,
+      linear_kernels_avx512,
+      linear_kernels_avx2,
+      linear_kernels_plain>(path)();
 }
 
 const ProductKernels&

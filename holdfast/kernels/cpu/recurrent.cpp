@@ -9,6 +9,7 @@
 
 #include "holdfast/base/bits.h"
 #include "holdfast/base/check.h"
+#include "holdfast/env/for_path.h"
 #include "holdfast/kernels/cpu/recurrent_kernels.h"
 
 namespace holdfast::cpu {
@@ -23,16 +24,11 @@ constexpr float kNormEps = 1e-6f;
 constexpr uintptr_t kLineFloats = 64 / sizeof(float);
 
 const RecurrentKernels& kernels_of(KernelPath path) {
-#if defined(__x86_64__)
-  if (path <= KernelPath::kAvx512) {
-    return recurrent_kernels_avx512();
-  }
-  if (path == KernelPath::kAvx2) {
-    return recurrent_kernels_avx2();
-  }
-#endif
-  (void)path;
-  return recurrent_kernels_plain();
+  return for_path<
+      recurrent_kernels_avx512,
+      recurrent_kernels_avx512,
+      recurrent_kernels_avx2,
+      recurrent_kernels_plain>(path)();
 }
 
 void copy_floats(float* to, const float* from, int64_t count) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "holdfast/env/for_path.h"
 #include "holdfast/kernels/cpu/sample-inl.h"
 #include "holdfast/kernels/cpu/sample_forms.h"
 
@@ -22,14 +23,8 @@ int64_t collect(const float* x, int64_t n, float least, int32_t* indices) {
 }
 
 const SampleForms& forms(KernelPath path) {
-#if defined(__x86_64__)
-  return path <= KernelPath::kAvx512 ? kSampleAvx512
-      : path == KernelPath::kAvx2    ? kSampleAvx2
-                                     : kSamplePlain;
-#else
-  static_cast<void>(path);
-  return kSamplePlain;
-#endif
+  return *for_path<&kSampleAvx512, &kSampleAvx512, &kSampleAvx2, &kSamplePlain>(
+      path);
 }
 
 /// one(block's first logit, its length, its index) for each block.

@@ -10,7 +10,7 @@
 
 #include "holdfast/base/bits.h"
 #include "holdfast/base/check.h"
-#include "holdfast/env/cpu.h"
+#include "holdfast/env/for_path.h"
 #include "holdfast/env/pages.h"
 #include "holdfast/kernels/cpu/expand-inl.h"
 #include "holdfast/kernels/cpu/weight_pack.h"
@@ -22,30 +22,20 @@ namespace {
 constexpr float kScaleLimit = 0x1p60f;
 constexpr int kLeastExponent = -100;
 
-bool wide_vectors() {
-#if defined(__x86_64__)
-  return best_kernel_path() <= KernelPath::kAvx512;
-#else
-  return false;
-#endif
-}
-
 PackCodeTile code_packer() {
-#if defined(__x86_64__)
-  if (wide_vectors()) {
-    return pack_code_tile_avx512;
-  }
-#endif
-  return pack_code_tile_plain;
+  return for_path<
+      pack_code_tile_avx512,
+      pack_code_tile_avx512,
+      pack_code_tile_plain,
+      pack_code_tile_plain>(best_kernel_path());
 }
 
 PackBf16Tile bf16_packer() {
-#if defined(__x86_64__)
-  if (wide_vectors()) {
-    return pack_bf16_tile_avx512;
-  }
-#endif
-  return pack_bf16_tile_plain;
+  return for_path<
+      pack_bf16_tile_avx512,
+      pack_bf16_tile_avx512,
+      pack_bf16_tile_plain,
+      pack_bf16_tile_plain>(best_kernel_path());
 }
 
 /// A panel's rows as read: what one worker holds while it packs.

@@ -1,0 +1,34 @@
+// Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
+//
+// The form of something that was compiled for each kernel path. Pure; any
+// thread.
+
+#pragma once
+
+#include "holdfast/env/cpu.h"
+
+namespace holdfast {
+
+/// The one of the path: pointers to functions or objects of one type, best
+/// path first. On other processors than x86-64 there is none but kPlain, and
+/// the others need not be linked.
+template <auto kAmx, auto kAvx512, auto kAvx2, auto kPlain>
+constexpr auto for_path(KernelPath path) {
+#if defined(__x86_64__)
+  switch (path) {
+    case KernelPath::kAmx:
+      return kAmx;
+    case KernelPath::kAvx512:
+      return kAvx512;
+    case KernelPath::kAvx2:
+      return kAvx2;
+    case KernelPath::kPlain:
+      break;
+  }
+#else
+  static_cast<void>(path);
+#endif
+  return kPlain;
+}
+
+} // namespace holdfast
