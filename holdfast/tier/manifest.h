@@ -28,7 +28,8 @@ inline constexpr int kManifestVersion = 2;
 class Manifest {
  public:
   /// Opens the file, or makes it. kCorrupt where it is damaged or no manifest,
-  /// kUnsupported where it is of another version. `thorough` reads all of it.
+  /// kUnsupported where it is of another version. `thorough` reads all of it,
+  /// and counts again what is counted.
   enum class Check { kSchema, kThorough };
   Manifest(
       std::shared_ptr<FileSystem> files,
@@ -68,8 +69,8 @@ class Manifest {
   int64_t data_version() {
     return database_.number("PRAGMA data_version");
   }
-  /// Every page, foreign key and index: empty where all is well, else the first
-  /// complaint.
+  /// Every page, foreign key, index and row (manifest_check.h): empty where all
+  /// is well, else the first complaint.
   std::string integrity();
   /// Gives free pages back where they are many.
   void shrink();

@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -24,11 +25,15 @@ class SegmentMapping {
  public:
   /// Under the folder's lock. kCorrupt where the file is not what the row
   /// says: missing, of another size, another segment.
-  static Result<std::shared_ptr<const SegmentMapping>>
+  static Result<std::shared_ptr<SegmentMapping>>
   open(std::shared_ptr<TierFolder> folder, const SegmentRow& row);
   ~SegmentMapping();
   SegmentMapping(const SegmentMapping&) = delete;
   SegmentMapping& operator=(const SegmentMapping&) = delete;
+
+  /// Before it is shared. False where the directory says something else of
+  /// that extent than the row that names it; find() then has none there.
+  bool agrees(const NamedExtent& named);
 
   /// Index of the entry with exactly these bytes, or kCorrupt.
   Result<size_t> find(Bytes offset, Bytes bytes) const;
@@ -55,6 +60,7 @@ class SegmentMapping {
   std::string lease_;
   std::string path_;
   SegmentContent content_;
+  std::set<Bytes> refused_; // offsets of extents that rows name wrongly
   MappedBytes bytes_;
   mutable std::vector<std::atomic<bool>> verified_; // [entry]
 };
