@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 #include <utility>
 
 #include "holdfast/base/check.h"
+#include "holdfast/base/key_hash.h"
 #include "holdfast/prefix/prefix_cache.h"
 #include "holdfast/prefix/prefix_cache_disk.h"
 
@@ -87,6 +89,24 @@ marks_of(const RecordText& text, const RecordBody& body) {
     }
   }
   return marks;
+}
+
+/// Whether the nodes of a record have the keys of its text.
+bool is_own_text(const RecordText& text, const Scope& scope) {
+  std::vector<int32_t> tokens = text.tokens;
+  tokens.insert(tokens.end(), text.rest.begin(), text.rest.end());
+  Key128 key = scope.root();
+  std::span<const int32_t> left = tokens;
+  for (size_t block = 0; block < text.keys.size(); ++block) {
+    const auto run =
+        left.first(std::min(left.size(), static_cast<size_t>(kBlockTokens)));
+    key = chained_key(key, run, text.marks[block]);
+    if (key != text.keys[block]) {
+      return false;
+    }
+    left = left.subspan(run.size());
+  }
+  return true;
 }
 
 } // namespace
@@ -187,13 +207,20 @@ Result<KnownRecord> PrefixCache::record(const RecordName& name) {
   if (!marks.ok()) {
     return marks.status();
   }
+  const Result<Scope> scope = Scope::parse(text.scope);
+  if (scope.ok() && !is_own_text(text, scope.value())) {
+    return Status(
+        ErrorCode::kCorrupt,
+        "[prefix] expected a record whose nodes have the keys of their "
+        "tokens, got " +
+            name.space + "/" + name.name);
+  }
   KnownRecord known{
       .facts = facts_of(text.record),
       .tokens = std::move(text.tokens),
       .marks = std::move(marks).value(),
       .body = users_body(body.value())};
   if (text.scope != scope_text_.text()) {
-    const Result<Scope> scope = Scope::parse(text.scope);
     known.facts.other_scope = scope.ok()
         ? scope_text_.difference(scope.value()).value_or("another scope")
         : "another scope";

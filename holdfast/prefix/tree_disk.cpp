@@ -45,6 +45,13 @@ Result<bool> TreeCore::add_stored(ScopeEntry& scope, const StoredNode& stored) {
         "another");
   }
   const BlockText text{stored.tokens, stored.marks};
+  // Images were written under the key: of these tokens after these parents.
+  if (stored.key != options.key_hash(parent->key, text.tokens, text.marks)) {
+    return Status(
+        ErrorCode::kCorrupt,
+        "[prefix] expected a stored node under the key of its path, got "
+        "another");
+  }
   Node* node = parent->children.find(text);
   const Bytes more = node
       ? record_bytes(text, stored.images.size() + node->images.size()) -

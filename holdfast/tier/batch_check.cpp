@@ -8,6 +8,7 @@
 
 #include "holdfast/base/check.h"
 #include "holdfast/block/layout.h"
+#include "holdfast/tier/manifest_check.h"
 #include "holdfast/tier/segment_format.h"
 
 namespace holdfast {
@@ -131,7 +132,7 @@ void require_length(Database& database, const StoredRecord& record) {
   int64_t of_leaf = 0;
   for (NodeId id = record.leaf; id != NodeId();) {
     const std::optional<NodeRow> node = find_node(database, id);
-    ensure(node.has_value(), "[DiskTier] expected whole paths, got a hole");
+    require_row(node.has_value(), "whole paths");
     (id == record.leaf ? of_leaf : before) += node->token_count;
     id = node->parent;
   }

@@ -6,6 +6,7 @@
 
 #include "holdfast/base/check.h"
 #include "holdfast/tier/disk_tier_core.h"
+#include "holdfast/tier/manifest_check.h"
 #include "holdfast/tier/node_table.h"
 #include "holdfast/tier/record_table.h"
 
@@ -74,13 +75,9 @@ class ImageRows {
 
   std::vector<StoredImage> of(NodeId id) {
     std::vector<StoredImage> images;
-    for (; there_ && rows_.integer(0) == id.get(); there_ = rows_.step()) {
-      images.push_back(
-          {{static_cast<int32_t>(rows_.integer(1)),
-            static_cast<int32_t>(rows_.integer(2))},
-           {SegmentId(rows_.integer(3)),
-            Bytes(rows_.integer(4)),
-            Bytes(rows_.integer(5))}});
+    for (; there_ && rows_.integer(0) <= id.get(); there_ = rows_.step()) {
+      require_row(rows_.integer(0) == id.get(), "an image of a node");
+      images.push_back(image_in(rows_, 1));
     }
     return images;
   }
@@ -98,7 +95,7 @@ StoredNode node_of(const Statement& rows) {
   StoredNode node;
   node.id = NodeId(rows.integer(0));
   node.scope = ScopeId(rows.integer(1));
-  node.parent = NodeId(rows.integer(2));
+  node.parent = parent_in(rows, 2, node.id);
   node.key = unpacked_key(rows.bytes(3));
   node.tokens = unpacked(rows.bytes(4));
   node.marks = rows.text(5);

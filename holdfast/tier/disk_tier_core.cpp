@@ -220,6 +220,7 @@ void DiskTierCore::drop_extent(
     const Extent& extent,
     const std::string& reason) {
   Removed removed;
+  const auto segment = find_segment(database(), extent.segment);
   const NodeId node = node_at(database(), extent.segment, extent.offset);
   if (node != NodeId()) {
     for (const StoredImage& image : images_of(database(), node)) {
@@ -240,7 +241,6 @@ void DiskTierCore::drop_extent(
   } else {
     return; // named by nothing any more
   }
-  const auto segment = find_segment(database(), extent.segment);
   note(
       {segment ? segment_file_name(segment->identity) : "a segment",
        extent.bytes,

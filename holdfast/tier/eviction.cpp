@@ -8,6 +8,7 @@
 
 #include "holdfast/base/sha256.h"
 #include "holdfast/tier/batch.h"
+#include "holdfast/tier/manifest_check.h"
 #include "holdfast/tier/record_table.h"
 #include "holdfast/tier/segment_table.h"
 
@@ -31,9 +32,9 @@ std::vector<NodeId> leaves_of(Database& database) {
 
 bool EvictionOrder::Candidate::operator<(const Candidate& other) const {
   const auto key = [](const Candidate& c) {
-    return std::tuple(c.expired, !c.last, c.score, -c.tick);
+    return std::tuple(c.expired, !c.last, c.score);
   };
-  return key(*this) < key(other);
+  return key(*this) != key(other) ? key(*this) < key(other) : tick > other.tick;
 }
 
 EvictionOrder::EvictionOrder(
@@ -61,7 +62,9 @@ EvictionOrder::Candidate EvictionOrder::scored(
     int64_t expires) const {
   Candidate candidate;
   candidate.expired = expires != 0 && expires <= wall_ns_;
-  const auto age = static_cast<double>(std::max<int64_t>(tick_ - tick, 0) + 1);
+  // Not as integers, of which a row may have any.
+  const double age =
+      std::max(static_cast<double>(tick_) - static_cast<double>(tick), 0.0) + 1;
   // A node that lost its images is worth a page of rows.
   const auto bytes =
       static_cast<double>(std::max<int64_t>(victim.bytes.get(), kSegmentPage));
@@ -85,10 +88,11 @@ void EvictionOrder::consider_leaf(const NodeRow& node) {
     victim.extents.push_back(image.extent);
   }
   for (const RecordName& name : records_on(database_, node.id)) {
-    const StoredRecord record = *find_record(database_, name);
-    if (record.body.bytes > Bytes() &&
-        !untouchable_.segments.contains(record.body.segment)) {
-      victim.extents.push_back(record.body);
+    const std::optional<StoredRecord> record = find_record(database_, name);
+    require_row(record.has_value(), "a record under its name");
+    if (record->body.bytes > Bytes() &&
+        !untouchable_.segments.contains(record->body.segment)) {
+      victim.extents.push_back(record->body);
     }
   }
   for (const Extent& extent : victim.extents) {
@@ -144,9 +148,10 @@ std::optional<Victim> EvictionOrder::next() {
   Victim victim = waiting_.top().victim;
   waiting_.pop();
   if (victim.node && victim.node->parent != NodeId()) {
-    const NodeRow parent = *find_node(database_, victim.node->parent);
-    if (++gone_children_[parent.id] == parent.children) {
-      consider_leaf(parent);
+    const auto parent = find_node(database_, victim.node->parent);
+    require_row(parent.has_value(), "whole paths");
+    if (++gone_children_[parent->id] == parent->children) {
+      consider_leaf(*parent);
     }
   }
   return victim;

@@ -2,9 +2,11 @@
 
 #include "holdfast/tier/manifest.h"
 
+#include <algorithm>
 #include <random>
 #include <utility>
 
+#include "holdfast/tier/manifest_check.h"
 #include "holdfast/tier/segment_table.h"
 
 namespace holdfast {
@@ -129,6 +131,7 @@ Manifest::Manifest(
     if (!complaint.empty()) {
       throw ManifestError(ErrorCode::kCorrupt, path_ + ": " + complaint);
     }
+    repair_counts(database_);
   }
   const Result<FileFacts> facts = files_->facts(path_);
   facts.status().check();
@@ -256,11 +259,13 @@ int64_t Manifest::value_of(Counter counter) {
 
 Bytes Manifest::written_today() {
   Statement find = database_.prepare("SELECT bytes FROM written WHERE day = ?");
-  return Bytes(find.bind(today()).step() ? find.integer(0) : 0);
+  const int64_t bytes = find.bind(today()).step() ? find.integer(0) : 0;
+  return Bytes(std::clamp(bytes, int64_t{0}, kMostBytes));
 }
 
 Bytes Manifest::written_total() {
-  return Bytes(database_.number("SELECT coalesce(sum(bytes), 0) FROM written"));
+  return Bytes(
+      database_.number("SELECT CAST(total(bytes) AS INTEGER) FROM written"));
 }
 
 std::string Manifest::integrity() {
@@ -270,7 +275,7 @@ std::string Manifest::integrity() {
   }
   Statement keys = database_.prepare("PRAGMA foreign_key_check");
   return keys.step() ? "a row of " + keys.text(0) + " refers to nothing"
-                     : std::string();
+                     : first_row_fault(database_);
 }
 
 void Manifest::shrink() {

@@ -29,7 +29,8 @@ class Manifest {
  public:
   /// Opens the file, or makes it; one of version 1 is brought to this one.
   /// kCorrupt where it is damaged or no manifest, kUnsupported where it is of
-  /// another version: it stays as it is. kThorough reads all of it.
+  /// another version: it stays as it is. kThorough reads all of it, and counts
+  /// again what is counted.
   enum class Check { kSchema, kThorough };
   Manifest(
       std::shared_ptr<FileSystem> files,
@@ -71,8 +72,8 @@ class Manifest {
   int64_t data_version() {
     return database_.number("PRAGMA data_version");
   }
-  /// Every page, foreign key and index: empty where all is well, else the first
-  /// complaint.
+  /// Every page, foreign key, index and row (manifest_check.h): empty where all
+  /// is well, else the first complaint.
   std::string integrity();
   /// Gives free pages back where they are many.
   void shrink();

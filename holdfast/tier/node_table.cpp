@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "holdfast/block/layout.h"
 #include "holdfast/tier/little_endian.h"
+#include "holdfast/tier/manifest_check.h"
 #include "holdfast/tier/record_table.h"
 #include "holdfast/tier/segment_table.h"
 
@@ -41,10 +43,12 @@ std::vector<std::byte> packed(std::span<const int32_t> tokens) {
 }
 
 std::vector<int32_t> unpacked(std::span<const std::byte> bytes) {
+  require_row(
+      !bytes.empty() && bytes.size() % 4 == 0 &&
+          bytes.size() <= 4 * kBlockTokens,
+      "1 to 64 tokens of 4 bytes");
   std::vector<int32_t> tokens(bytes.size() / 4);
-  if (!tokens.empty()) {
-    std::memcpy(tokens.data(), bytes.data(), 4 * tokens.size());
-  }
+  std::memcpy(tokens.data(), bytes.data(), bytes.size());
   return tokens;
 }
 
@@ -56,12 +60,33 @@ std::vector<std::byte> packed(const Key128& key) {
 }
 
 Key128 unpacked_key(std::span<const std::byte> bytes) {
-  Key128 key;
-  if (bytes.size() == 16) {
-    key.high = load_le<uint64_t>(bytes, 0);
-    key.low = load_le<uint64_t>(bytes, 8);
+  require_row(bytes.size() == 16, "a key of 16 bytes");
+  return {load_le<uint64_t>(bytes, 0), load_le<uint64_t>(bytes, 8)};
+}
+
+NodeId parent_in(const Statement& row, int column, NodeId id) {
+  if (row.is_null(column)) {
+    return NodeId();
   }
-  return key;
+  // Ids are given in order: no path is a circle.
+  const NodeId parent(row.integer(column));
+  require_row(
+      parent > NodeId() && parent < id && id.get() < kMostId,
+      "a parent before its child");
+  return parent;
+}
+
+ImageSlot slot_in(const Statement& row, int column) {
+  const int64_t group = row.integer(column);
+  const int64_t phase = row.integer(column + 1);
+  require_row(
+      group >= 0 && group <= INT32_MAX && phase >= 0 && phase <= INT32_MAX,
+      "a layer group and a phase");
+  return {static_cast<int32_t>(group), static_cast<int32_t>(phase)};
+}
+
+StoredImage image_in(const Statement& row, int column) {
+  return {slot_in(row, column), extent_in(row, column + 2)};
 }
 
 std::optional<NodeRow> find_node(Database& database, NodeId id) {
@@ -71,10 +96,14 @@ std::optional<NodeRow> find_node(Database& database, NodeId id) {
   if (!find.bind(id.get()).step()) {
     return std::nullopt;
   }
+  require_row(
+      find.integer(2) >= 1 && find.integer(2) <= kBlockTokens &&
+          find.integer(3) >= 0,
+      "a node of 1 to 64 tokens and no fewer than 0 children");
   return NodeRow{
       .id = id,
       .scope = ScopeId(find.integer(0)),
-      .parent = NodeId(find.integer(1)), // NULL reads as 0
+      .parent = parent_in(find, 1, id),
       .token_count = find.integer(2),
       .children = find.integer(3),
       .tick = find.integer(4),
@@ -122,6 +151,7 @@ std::vector<NodeId> children_of(Database& database, NodeId id) {
   find.bind(id.get());
   while (find.step()) {
     children.emplace_back(find.integer(0));
+    require_row(children.back() > id, "a child behind its parent");
   }
   return children;
 }
@@ -159,12 +189,7 @@ std::vector<StoredImage> images_of(Database& database, NodeId id) {
       "WHERE node = ?");
   find.bind(id.get());
   while (find.step()) {
-    images.push_back(
-        {{static_cast<int32_t>(find.integer(0)),
-          static_cast<int32_t>(find.integer(1))},
-         {SegmentId(find.integer(2)),
-          Bytes(find.integer(3)),
-          Bytes(find.integer(4))}});
+    images.push_back(image_in(find, 0));
   }
   return images;
 }
@@ -175,13 +200,7 @@ find_image(Database& database, NodeId id, ImageSlot slot) {
       "SELECT segment, offset, bytes FROM images "
       "WHERE node = ? AND layer_group = ? AND phase = ?");
   find.bind(id.get()).bind(int64_t{slot.group}).bind(int64_t{slot.phase});
-  if (!find.step()) {
-    return std::nullopt;
-  }
-  return Extent{
-      SegmentId(find.integer(0)),
-      Bytes(find.integer(1)),
-      Bytes(find.integer(2))};
+  return find.step() ? std::optional(extent_in(find, 0)) : std::nullopt;
 }
 
 void add_image(

@@ -58,6 +58,12 @@ void touch_node(Database& database, NodeId id, const NodeUse& use);
 void pin_node(Database& database, NodeId id, bool pinned);
 void expire_node(Database& database, NodeId id, int64_t wall_ns);
 
+/// The parent of node `id` in a row; 0 where it is the root.
+NodeId parent_in(const Statement& row, int column, NodeId id);
+/// Columns layer_group, phase from `column` on.
+ImageSlot slot_in(const Statement& row, int column);
+/// Columns layer_group, phase, segment, offset, bytes from `column` on.
+StoredImage image_in(const Statement& row, int column);
 std::vector<StoredImage> images_of(Database& database, NodeId id);
 std::optional<Extent> find_image(Database& database, NodeId id, ImageSlot slot);
 void add_image(
@@ -79,8 +85,10 @@ void remove_useless(Database& database, NodeId id, Removed& removed);
 void remove_subtree(Database& database, NodeId id, Removed& removed);
 
 std::vector<std::byte> packed(std::span<const int32_t> tokens);
+/// Of a row: throws where it is no 1 to 64 tokens.
 std::vector<int32_t> unpacked(std::span<const std::byte> bytes);
 std::vector<std::byte> packed(const Key128& key);
+/// Of a row: throws where it is no key.
 Key128 unpacked_key(std::span<const std::byte> bytes);
 
 } // namespace holdfast

@@ -2,6 +2,7 @@
 
 #include "holdfast/tier/object_table.h"
 
+#include "holdfast/tier/manifest_check.h"
 #include "holdfast/tier/record_table.h"
 #include "holdfast/tier/segment_table.h"
 
@@ -12,10 +13,7 @@ namespace {
 ObjectRow row_of(const Statement& row) {
   return {
       .id = row.integer(0),
-      .extent =
-          {SegmentId(row.integer(1)),
-           Bytes(row.integer(2)),
-           Bytes(row.integer(3))},
+      .extent = extent_in(row, 1),
       .tick = row.integer(4),
       .cost = row.integer(5),
       .expires_ns = row.integer(6)};

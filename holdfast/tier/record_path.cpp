@@ -6,8 +6,8 @@
 #include <span>
 #include <string_view>
 
-#include "holdfast/base/check.h"
 #include "holdfast/block/layout.h"
+#include "holdfast/tier/manifest_check.h"
 #include "holdfast/tier/node_table.h"
 #include "holdfast/tier/record_table.h"
 
@@ -45,15 +45,14 @@ records_below(Database& database, const StoredRecord& record, NodeId parent) {
 }
 
 NodePath::Run run_of(Database& database, NodeId id) {
-  Statement find =
-      database.prepare("SELECT parent, tokens, marks FROM nodes WHERE id = ?");
-  ensure(
-      find.bind(id.get()).step(),
-      "[DiskTier] expected whole paths, got a hole");
+  Statement find = database.prepare(
+      "SELECT parent, tokens, marks, key FROM nodes WHERE id = ?");
+  require_row(find.bind(id.get()).step(), "whole paths");
   return {
-      NodeId(find.integer(0)), // NULL reads as 0
+      parent_in(find, 0, id),
       unpacked(find.bytes(1)),
-      find.text(2)};
+      find.text(2),
+      unpacked_key(find.bytes(3))};
 }
 
 } // namespace
@@ -78,7 +77,8 @@ prefix_records(Database& database, const StoredRecord& record) {
       const NodePath::Run leaf = run_of(database, other.leaf);
       const auto count = static_cast<size_t>(other.length - before);
       // Marks are opaque: those of a leaf that goes on must be ours as well.
-      if (other.name != record.name && count <= run.tokens.size() &&
+      if (other.name != record.name && count <= leaf.tokens.size() &&
+          count <= run.tokens.size() &&
           std::equal(
               leaf.tokens.begin(),
               leaf.tokens.begin() + static_cast<std::ptrdiff_t>(count),

@@ -22,6 +22,7 @@ struct NodePath {
     NodeId parent;
     std::vector<int32_t> tokens;
     std::string marks;
+    Key128 key;
   };
   std::vector<Run> runs; // [block]
 };

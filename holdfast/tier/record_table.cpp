@@ -2,6 +2,7 @@
 
 #include "holdfast/tier/record_table.h"
 
+#include "holdfast/tier/manifest_check.h"
 #include "holdfast/tier/segment_table.h"
 
 namespace holdfast {
@@ -15,8 +16,15 @@ StoredRecord record_of(const Statement& row) {
   record.version = static_cast<uint64_t>(row.integer(3));
   record.leaf = NodeId(row.integer(4)); // NULL reads as 0
   record.length = Position(row.integer(5));
-  record.body = {
-      SegmentId(row.integer(6)), Bytes(row.integer(7)), Bytes(row.integer(8))};
+  require_row(
+      record.length >= Position() &&
+          (record.leaf == NodeId()) == (record.length == Position()),
+      "a record with a leaf, or of no tokens");
+  require_row(
+      row.is_null(6) == (row.integer(8) == 0), "a record's body in a segment");
+  if (!row.is_null(6)) {
+    record.body = extent_in(row, 6);
+  }
   record.stored_ns = row.integer(9);
   record.pinned = row.integer(10) != 0;
   record.expires_ns = row.integer(11);
@@ -103,7 +111,7 @@ std::vector<RecordName> records_on(Database& database, NodeId leaf) {
 
 bool pinned_record_on(Database& database, NodeId leaf) {
   Statement find =
-      database.prepare("SELECT 1 FROM records WHERE leaf = ? AND pinned = 1");
+      database.prepare("SELECT 1 FROM records WHERE leaf = ? AND pinned != 0");
   return find.bind(leaf.get()).step();
 }
 

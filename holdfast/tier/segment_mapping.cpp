@@ -42,7 +42,7 @@ Result<SegmentContent> read_content(const File& file, const SegmentRow& row) {
 
 } // namespace
 
-Result<std::shared_ptr<const SegmentMapping>> SegmentMapping::open(
+Result<std::shared_ptr<SegmentMapping>> SegmentMapping::open(
     std::shared_ptr<TierFolder> folder,
     const SegmentRow& row,
     std::vector<Extent> live) {
@@ -75,7 +75,7 @@ Result<std::shared_ptr<const SegmentMapping>> SegmentMapping::open(
   mapping->bytes_ = std::move(bytes).value();
   mapping->verified_ = std::vector<std::atomic<bool>>(
       mapping->content_.directory.entries.size());
-  return std::shared_ptr<const SegmentMapping>(std::move(mapping));
+  return mapping;
 }
 
 SegmentMapping::~SegmentMapping() {
@@ -84,6 +84,18 @@ SegmentMapping::~SegmentMapping() {
     // Where this fails the lease lasts until the tier is gone.
     std::ignore = folder_->files().remove(lease_);
   }
+}
+
+bool SegmentMapping::agrees(const NamedExtent& named) {
+  const SegmentEntry* entry =
+      content_.directory.find(named.extent.offset, named.extent.bytes);
+  const bool same = entry && entry->type == named.type &&
+      entry->slot == named.slot && entry->key == named.key &&
+      entry->positions == named.positions;
+  if (!same) {
+    refused_.insert(named.extent.offset);
+  }
+  return same;
 }
 
 Result<size_t> SegmentMapping::find(Bytes offset, Bytes bytes) const {
@@ -97,7 +109,7 @@ Result<size_t> SegmentMapping::find(Bytes offset, Bytes bytes) const {
             "evicted");
   }
   const SegmentEntry* entry = content_.directory.find(offset, bytes);
-  if (!entry) {
+  if (!entry || refused_.contains(offset)) {
     return Status(
         ErrorCode::kCorrupt,
         path_ + ": expected " + std::to_string(bytes.get()) +

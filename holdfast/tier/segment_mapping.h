@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -25,13 +26,17 @@ class SegmentMapping {
   /// Under the folder's lock. `live`: what the manifest names in it, by offset.
   /// kCorrupt where the file is not what the row says: missing, of another
   /// size, another segment.
-  static Result<std::shared_ptr<const SegmentMapping>> open(
+  static Result<std::shared_ptr<SegmentMapping>> open(
       std::shared_ptr<TierFolder> folder,
       const SegmentRow& row,
       std::vector<Extent> live);
   ~SegmentMapping();
   SegmentMapping(const SegmentMapping&) = delete;
   SegmentMapping& operator=(const SegmentMapping&) = delete;
+
+  /// Before it is shared. False where the directory says something else of
+  /// that extent than the row that names it; find() then has none there.
+  bool agrees(const NamedExtent& named);
 
   /// Index of the entry with exactly these bytes. kNotFound where they were
   /// dead when the segment was mapped: they may have been punched, and read as
@@ -62,6 +67,7 @@ class SegmentMapping {
   std::string path_;
   SegmentContent content_;
   std::vector<Extent> live_; // when it was mapped, by offset
+  std::set<Bytes> refused_; // offsets of extents that rows name wrongly
   MappedBytes bytes_;
   mutable std::vector<std::atomic<bool>> verified_; // [entry]
 };

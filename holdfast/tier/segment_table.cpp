@@ -3,6 +3,8 @@
 #include "holdfast/tier/segment_table.h"
 
 #include "holdfast/base/bits.h"
+#include "holdfast/tier/manifest_check.h"
+#include "holdfast/tier/node_table.h"
 
 namespace holdfast {
 
@@ -14,13 +16,22 @@ int64_t as_signed(uint64_t value) {
 }
 
 SegmentRow row_of(const Statement& row) {
+  const int64_t bytes = row.integer(3);
+  const int64_t extents = row.integer(4);
+  const auto part = [&](int column) {
+    return row.integer(column) >= 0 && row.integer(column) <= extents;
+  };
+  require_row(
+      bytes <= kMostBytes && extents >= 0 &&
+          bytes >= extents + 2 * kSegmentPage && part(5) && part(6),
+      "a segment that holds its extents, and they what is live");
   return {
       .id = SegmentId(row.integer(0)),
       .identity =
           {static_cast<uint64_t>(row.integer(1)),
            static_cast<uint64_t>(row.integer(2))},
-      .bytes = Bytes(row.integer(3)),
-      .extents = Bytes(row.integer(4)),
+      .bytes = Bytes(bytes),
+      .extents = Bytes(extents),
       .live = Bytes(row.integer(5)),
       .holes = Bytes(row.integer(6)),
       .erase = row.integer(7) != 0,
@@ -143,15 +154,52 @@ void drop_live(Database& database, const Extent& extent) {
 std::vector<Extent> live_extents(Database& database, SegmentId id) {
   std::vector<Extent> extents;
   Statement find = database.prepare(
-      "SELECT offset, bytes FROM images WHERE segment = ?1 "
-      "UNION ALL SELECT offset, bytes FROM records WHERE segment = ?1 "
-      "UNION ALL SELECT offset, bytes FROM objects WHERE segment = ?1 "
+      "SELECT segment, offset, bytes FROM images WHERE segment = ?1 "
+      "UNION ALL SELECT segment, offset, bytes FROM records "
+      "WHERE segment = ?1 "
+      "UNION ALL SELECT segment, offset, bytes FROM objects "
+      "WHERE segment = ?1 "
       "ORDER BY offset");
   find.bind(id.get());
   while (find.step()) {
-    extents.push_back({id, Bytes(find.integer(0)), Bytes(find.integer(1))});
+    extents.push_back(extent_in(find, 0));
   }
   return extents;
+}
+
+void count_live(Database& database, SegmentId id) {
+  Bytes live;
+  for (const Extent& extent : live_extents(database, id)) {
+    live += whole_pages(extent.bytes);
+  }
+  database.prepare("UPDATE segments SET live = ?1 WHERE id = ?2 AND live != ?1")
+      .bind(live.get())
+      .bind(id.get())
+      .run();
+}
+
+std::vector<NamedExtent> named_extents(Database& database, SegmentId id) {
+  std::vector<NamedExtent> named;
+  Statement find = database.prepare(
+      "SELECT i.segment, i.offset, i.bytes, 1, i.layer_group, i.phase, n.key, "
+      "length(n.tokens) / 4 FROM images AS i JOIN nodes AS n ON n.id = i.node "
+      "WHERE i.segment = ?1 "
+      "UNION ALL SELECT segment, offset, bytes, 2, 0, 0, NULL, 0 FROM records "
+      "WHERE segment = ?1 "
+      "UNION ALL SELECT segment, offset, bytes, 3, 0, 0, NULL, 0 FROM objects "
+      "WHERE segment = ?1");
+  find.bind(id.get());
+  while (find.step()) {
+    NamedExtent& extent = named.emplace_back();
+    extent.extent = extent_in(find, 0);
+    extent.type = static_cast<ExtentType>(find.integer(3));
+    if (extent.type == ExtentType::kImage) {
+      extent.slot = slot_in(find, 4);
+      extent.key = unpacked_key(find.bytes(6));
+      extent.positions = find.integer(7);
+    }
+  }
+  return named;
 }
 
 } // namespace holdfast

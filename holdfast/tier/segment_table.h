@@ -28,6 +28,15 @@ struct SegmentRow {
   uint64_t checksum = 0; // of the header
 };
 
+/// An extent as the row that names it has it.
+struct NamedExtent {
+  Extent extent;
+  ExtentType type = ExtentType::kImage;
+  ImageSlot slot; // of an image, as the rest
+  Key128 key; // of its node
+  int64_t positions = 0; // tokens of its node
+};
+
 /// What an extent takes in a segment.
 Bytes whole_pages(Bytes bytes);
 
@@ -58,5 +67,8 @@ void add_live(Database& database, const Extent& extent);
 void drop_live(Database& database, const Extent& extent);
 /// Every extent of the segment that a row names, by offset.
 std::vector<Extent> live_extents(Database& database, SegmentId id);
+std::vector<NamedExtent> named_extents(Database& database, SegmentId id);
+/// `live` as the rows say, whatever it was.
+void count_live(Database& database, SegmentId id);
 
 } // namespace holdfast

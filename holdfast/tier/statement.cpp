@@ -19,8 +19,9 @@ ErrorCode code_of(int sqlite_code) {
       return ErrorCode::kOutOfBudget;
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
-      return ErrorCode::kCorrupt;
+    // Rows contradict what is written by them.
     case SQLITE_CONSTRAINT:
+      return ErrorCode::kCorrupt;
     case SQLITE_MISUSE:
     case SQLITE_RANGE:
       return ErrorCode::kInternal;
@@ -128,6 +129,12 @@ Statement::~Statement() {
 }
 
 void Statement::check(int code) {
+  if (code == SQLITE_ERROR) {
+    // Values that a sum has no place for.
+    throw ManifestError(
+        ErrorCode::kCorrupt,
+        database_.path_ + ": " + sqlite3_errmsg(database_.handle_));
+  }
   if (code != SQLITE_OK && code != SQLITE_DONE && code != SQLITE_ROW) {
     database_.fail(sqlite3_sql(statement_), code);
   }

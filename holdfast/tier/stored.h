@@ -58,6 +58,8 @@ struct RecordText {
   /// [block], as NodeToStore's; the last may have some of tokens that the leaf
   /// has behind the record's end.
   std::vector<std::string> marks;
+  std::vector<Key128> keys; // [block], of their nodes
+  std::vector<int32_t> rest; // what the leaf has behind the record's end
   std::string body;
 };
 

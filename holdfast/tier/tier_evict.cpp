@@ -8,6 +8,7 @@
 #include "holdfast/tier/disk_tier_core.h"
 #include "holdfast/tier/eviction.h"
 #include "holdfast/tier/key_claims.h"
+#include "holdfast/tier/manifest_check.h"
 #include "holdfast/tier/record_table.h"
 
 namespace holdfast {
@@ -106,7 +107,9 @@ class Evictor {
       const auto [place, first] =
           left_.try_emplace(extent.segment, SegmentRow());
       if (first) {
-        place->second = find_segment(core_.database(), extent.segment).value();
+        const auto row = find_segment(core_.database(), extent.segment);
+        require_row(row.has_value(), "an extent of a segment");
+        place->second = *row;
       }
       SegmentRow& left = place->second;
       left.live -= whole_pages(extent.bytes);

@@ -20,6 +20,30 @@ namespace {
 
 using Mapping = std::shared_ptr<const SegmentMapping>;
 
+/// In an access: rows that name in a segment what its directory says is
+/// something else, such as the image of another node.
+void drop_what_differs(
+    DiskTierCore& core,
+    SegmentMapping& mapping,
+    SegmentId id) {
+  std::vector<Extent> others;
+  for (const NamedExtent& named : named_extents(core.database(), id)) {
+    if (!mapping.agrees(named)) {
+      others.push_back(named.extent);
+    }
+  }
+  if (others.empty()) {
+    return;
+  }
+  ManifestTransaction transaction(core.database());
+  for (const Extent& extent : others) {
+    core.drop_extent(
+        extent, "expected what the segment's directory says, got another row");
+  }
+  count_live(core.database(), id);
+  transaction.commit();
+}
+
 /// In an access: the mapping that there is, or a new one.
 Result<Mapping> mapping_of(DiskTierCore& core, SegmentId id) {
   auto& known = core.mappings[id.get()];
@@ -35,16 +59,19 @@ Result<Mapping> mapping_of(DiskTierCore& core, SegmentId id) {
         "[DiskTier] expected a segment of the manifest, got " +
             std::to_string(id.get()) + ": evicted");
   }
-  Result<Mapping> mapping = SegmentMapping::open(
+  Result<std::shared_ptr<SegmentMapping>> mapping = SegmentMapping::open(
       core.folder, *row, live_extents(core.database(), id));
   if (mapping.ok()) {
+    drop_what_differs(core, *mapping.value(), id);
     core.mappings[id.get()] = mapping.value();
-  } else if (mapping.status().code() == ErrorCode::kCorrupt) {
+    return Mapping(mapping.value());
+  }
+  if (mapping.status().code() == ErrorCode::kCorrupt) {
     ManifestTransaction transaction(core.database());
     core.drop_segment(*row, mapping.status().text());
     transaction.commit();
   }
-  return mapping;
+  return mapping.status();
 }
 
 /// The live one, without asking the disk.
@@ -59,6 +86,7 @@ void drop(DiskTierCore& core, const Extent& extent, const std::string& why) {
   std::ignore = core.run([&] {
     ManifestTransaction transaction(core.database());
     core.drop_extent(extent, why);
+    count_live(core.database(), extent.segment);
     transaction.commit();
   });
 }

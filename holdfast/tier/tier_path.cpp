@@ -25,7 +25,7 @@ StoredNode whole_node(Database& database, NodeId id) {
   StoredNode node;
   node.id = id;
   node.scope = ScopeId(find.integer(0));
-  node.parent = NodeId(find.integer(1)); // NULL reads as 0
+  node.parent = parent_in(find, 1, id);
   node.key = unpacked_key(find.bytes(2));
   node.tokens = unpacked(find.bytes(3));
   node.marks = find.text(4);

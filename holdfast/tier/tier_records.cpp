@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "holdfast/tier/disk_tier_core.h"
+#include "holdfast/tier/manifest_check.h"
 #include "holdfast/tier/node_table.h"
 #include "holdfast/tier/object_table.h"
 #include "holdfast/tier/record_path.h"
@@ -53,16 +54,33 @@ find_text(DiskTierCore& core, const RecordName& name) {
     return std::nullopt;
   }
   RecordText text{
-      .record = *record, .scope = {}, .tokens = {}, .marks = {}, .body = {}};
+      .record = *record,
+      .scope = {},
+      .tokens = {},
+      .marks = {},
+      .keys = {},
+      .rest = {},
+      .body = {}};
   Statement scope = database.prepare("SELECT text FROM scopes WHERE id = ?");
   if (scope.bind(record->scope.get()).step()) {
     text.scope = scope.text(0);
   }
-  for (NodePath::Run& run : path_to(database, record->leaf).runs) {
+  NodePath path = path_to(database, record->leaf);
+  for (NodePath::Run& run : path.runs) {
     text.tokens.insert(text.tokens.end(), run.tokens.begin(), run.tokens.end());
-    text.marks.push_back(std::move(run.marks));
+    text.marks.push_back(run.marks);
+    text.keys.push_back(run.key);
   }
-  text.tokens.resize(static_cast<size_t>(record->length.get()));
+  const auto length = static_cast<size_t>(record->length.get());
+  const size_t leaf = path.runs.empty() ? 0 : path.runs.back().tokens.size();
+  require_row(
+      length <= text.tokens.size() &&
+          length + leaf >= text.tokens.size() + (leaf > 0),
+      "a record that ends in its leaf");
+  text.rest.assign(
+      text.tokens.begin() + static_cast<std::ptrdiff_t>(length),
+      text.tokens.end());
+  text.tokens.resize(length);
   return text;
 }
 

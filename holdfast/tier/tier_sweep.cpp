@@ -4,8 +4,10 @@
 // punched. What a tier has mapped stays as it is until it lets go.
 
 #include <algorithm>
+#include <string>
 
 #include "holdfast/tier/disk_tier_core.h"
+#include "holdfast/tier/segment_reader.h"
 
 namespace holdfast {
 
@@ -17,7 +19,8 @@ struct Gap {
 };
 
 /// Whole pages between the live extents of a segment.
-std::vector<Gap> gaps_of(Database& database, const SegmentRow& segment) {
+std::vector<Gap>
+gaps_of(const SegmentRow& segment, const std::vector<Extent>& live) {
   std::vector<Gap> gaps;
   Bytes at(kSegmentPage);
   const auto gap_until = [&](Bytes end) {
@@ -25,7 +28,7 @@ std::vector<Gap> gaps_of(Database& database, const SegmentRow& segment) {
       gaps.push_back({at, end - at});
     }
   };
-  for (const Extent& extent : live_extents(database, segment.id)) {
+  for (const Extent& extent : live) {
     gap_until(extent.offset);
     at = extent.offset + whole_pages(extent.bytes);
   }
@@ -62,14 +65,34 @@ class Sweeper {
   }
 
   void sweep(const SegmentRow& segment) {
-    if (segment.live == Bytes()) {
+    // By what rows name: to go by a count that is wrong would lose state.
+    const std::vector<Extent> live = named(segment);
+    count_live(core_.database(), segment.id);
+    if (live.empty()) {
       unlink(segment);
     } else {
-      punch(segment);
+      punch(segment, live);
     }
   }
 
  private:
+  /// By offset. What lies across another or outside cannot be what was stored,
+  /// and is dropped: nothing is punched by it.
+  std::vector<Extent> named(const SegmentRow& segment) {
+    std::vector<Extent> fitting;
+    Bytes at(kSegmentPage);
+    for (const Extent& extent : live_extents(core_.database(), segment.id)) {
+      const Bytes end = extent.offset + whole_pages(extent.bytes);
+      if (extent.offset < at || end > Bytes(kSegmentPage) + segment.extents) {
+        core_.drop_extent(extent, "expected an extent of its own, got another");
+      } else {
+        fitting.push_back(extent);
+        at = end;
+      }
+    }
+    return fitting;
+  }
+
   void unlink(const SegmentRow& segment) {
     const Status status = core_.options.files->remove(
         core_.folder->segment_path(segment.identity));
@@ -81,7 +104,7 @@ class Sweeper {
     removed_.freed += segment.bytes - segment.holes;
   }
 
-  void punch(const SegmentRow& segment) {
+  void punch(const SegmentRow& segment, const std::vector<Extent>& live) {
     if (!core_.can_punch && !segment.erase) {
       hold(segment, Status());
       return;
@@ -98,8 +121,13 @@ class Sweeper {
       hold(segment, file.status());
       return;
     }
+    if (const Status status = require_extents(*file.value(), segment);
+        !status.ok()) {
+      hold(segment, status);
+      return;
+    }
     Bytes holes;
-    for (const Gap& gap : gaps_of(core_.database(), segment)) {
+    for (const Gap& gap : gaps_of(segment, live)) {
       const Status status = give_back(*file.value(), gap, segment.erase, holes);
       if (!status.ok()) {
         hold(segment, status);
@@ -113,6 +141,24 @@ class Sweeper {
       set_holes(core_.database(), segment.id, holes);
       removed_.freed += holes - segment.holes;
     }
+  }
+
+  /// Not ok where the extents end elsewhere than the row says: behind them is
+  /// the directory, without which none of them can be read. Without a header
+  /// none can either.
+  static Status require_extents(const File& file, const SegmentRow& segment) {
+    const Result<SegmentHeader> header = read_segment_header(file);
+    if (!header.ok()) {
+      return header.status().code() == ErrorCode::kIo ? header.status()
+                                                      : Status();
+    }
+    return header.value().directory_offset ==
+            Bytes(kSegmentPage) + segment.extents
+        ? Status()
+        : Status(
+              ErrorCode::kCorrupt,
+              file.path() + ": expected extents to the directory, got " +
+                  std::to_string(segment.extents.get()) + " bytes of them");
   }
 
   Status give_back(File& file, const Gap& gap, bool erase, Bytes& holes) {

@@ -7,49 +7,12 @@
 #include <vector>
 
 #include "holdfast/tier/disk_tier_core.h"
+#include "holdfast/tier/manifest_check.h"
 #include "holdfast/tier/tier_map.h"
 
 namespace holdfast {
 
 namespace {
-
-// Counters that rows keep, beside what they count: each must find nothing.
-struct CounterCheck {
-  const char* what;
-  const char* sql;
-};
-
-constexpr CounterCheck kCounterChecks[] = {
-    {"live bytes of a segment",
-     "SELECT id FROM segments WHERE live != "
-     "(SELECT coalesce(sum((bytes + 4095) / 4096 * 4096), 0) FROM ("
-     "SELECT bytes FROM images WHERE segment = segments.id UNION ALL "
-     "SELECT bytes FROM records WHERE segment = segments.id UNION ALL "
-     "SELECT bytes FROM objects WHERE segment = segments.id))"},
-    {"holes of a segment",
-     "SELECT id FROM segments WHERE holes < 0 OR live < 0 OR "
-     "live + holes > extents"},
-    {"children of a node",
-     "SELECT id FROM nodes WHERE children != "
-     "(SELECT count(*) FROM nodes AS c WHERE c.parent = nodes.id)"},
-    {"scope of a node",
-     "SELECT c.id FROM nodes AS c JOIN nodes AS p ON p.id = c.parent "
-     "WHERE p.scope != c.scope"},
-};
-
-/// In an access.
-std::vector<std::string> counter_faults(Database& database) {
-  std::vector<std::string> faults;
-  for (const CounterCheck& check : kCounterChecks) {
-    Statement rows = database.prepare(check.sql);
-    while (rows.step()) {
-      faults.push_back(
-          std::string("the manifest: ") + check.what + ": row " +
-          std::to_string(rows.integer(0)) + " does not agree");
-    }
-  }
-  return faults;
-}
 
 TierKindStats kind_stats(Database& database, const char* sql) {
   Statement row = database.prepare(sql);
@@ -71,6 +34,9 @@ DiskTier::verify(const std::function<void(Bytes, Bytes)>& progress) {
       throw ManifestError(ErrorCode::kCorrupt, complaint);
     }
     report.faults = counter_faults(core_->database());
+    if (!report.faults.empty()) {
+      repair_counts(core_->database());
+    }
     for (const SegmentRow& row : all_segments(core_->database())) {
       ++report.segments;
       const auto live = live_extents(core_->database(), row.id);

@@ -1,8 +1,9 @@
 // Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
 //
 // Restored is cold, bit for bit: every registered codec, always and from a
-// position on, in every family, through RAM, through a disk, and for texts that
-// were interrupted. A new codec or family joins by itself.
+// position on, in every family, through RAM, through a disk, through a file to
+// another machine, and for texts that were interrupted. A new codec or family
+// joins by itself.
 
 #include <algorithm>
 #include <map>
@@ -16,6 +17,7 @@
 #include "holdfast/engine/forward.h"
 #include "holdfast/env/manual_clock.h"
 #include "holdfast/env/memory_file_system.h"
+#include "holdfast/prefix/conversation.h"
 #include "holdfast/prefix/prefix_cache.h"
 #include "tests/engine/engine_support.h"
 #include "tests/models/folder_rig.h"
@@ -98,7 +100,12 @@ class Process {
   explicit Process(
       const Choice& choice,
       const std::shared_ptr<MemoryFileSystem>& files = nullptr)
-      : model_(model_of(choice.family)), state_(options_of(choice)) {
+      : Process(model_of(choice.family), options_of(choice), files) {}
+  Process(
+      const Model& model,
+      const StateOptions& options,
+      const std::shared_ptr<MemoryFileSystem>& files)
+      : model_(model), state_(options) {
     PrefixCacheOptions with;
     if (files) {
       with.disk = DiskTier::open({.folder = "/state",
@@ -139,6 +146,25 @@ class Process {
   }
   bool flush() {
     return cache_->flush().durable;
+  }
+  Why why(const std::vector<int32_t>& text) const {
+    return cache_->why({text});
+  }
+  void write_file(
+      const std::vector<int32_t>& text,
+      const std::shared_ptr<MemoryFileSystem>& to) {
+    cache_->export_prefix({text}, {to, "/talk", 0}).value();
+  }
+  /// Into the disk; a later process knows it.
+  void read_file(const std::shared_ptr<MemoryFileSystem>& from) {
+    const auto file = ConversationReader::open(*from, "/talk").value();
+    import_conversation(
+        *cache_->disk(),
+        *file,
+        Scope(state_.signature()),
+        state_.groups(),
+        {.name = {"chat", "talk"}})
+        .value();
   }
 
  private:
@@ -227,6 +253,25 @@ TEST_P(Restore, FromDiskIsCold) {
   }
 }
 
+TEST_P(Restore, ThroughAFileIsCold) {
+  if (!is_covered()) {
+    return;
+  }
+  const auto sent = MemoryFileSystem::make();
+  {
+    Process first(GetParam());
+    first.run(text(kLength), 90);
+    first.write_file(text(kLength), sent);
+  }
+  const auto files = MemoryFileSystem::make();
+  Process(GetParam(), files).read_file(sent);
+  const auto tokens = text(kLength + 20);
+  Process later(GetParam(), files);
+  const auto run = later.run(tokens, 90);
+  expect_cold(run, cold(tokens), kLength);
+  EXPECT_NE(run.why.find("(0 from RAM"), std::string::npos) << run.why;
+}
+
 TEST_P(Restore, OfATextThatWasInterruptedTwiceIsCold) {
   if (!is_covered()) {
     return;
@@ -246,6 +291,44 @@ TEST_P(Restore, OfATextThatWasInterruptedTwiceIsCold) {
     ASSERT_TRUE(process.flush());
     before = length;
   }
+}
+
+// FAULTS B36: every layer in a precision of its own.
+TEST(RestoreLayers, StoredEachInItsOwnPrecisionFromDiskIsCold) {
+  const Choice dense{"gemma3", find_codec("bf16").value(), false};
+  const Model& model = model_of(dense.family);
+  const auto mixed = [&](size_t first) {
+    StateOptions options = options_of(dense);
+    const char* names[] = {"q8", "bf16", "t4", "q4g32", "q6", "t3"};
+    for (size_t i = 0; i < options.layers.size(); ++i) {
+      const Codec* codec = find_codec(names[(first + i) % 6]).value();
+      options.precision.layers[static_cast<int64_t>(i)] = always(codec, codec);
+    }
+    return options;
+  };
+  std::vector<int32_t> tokens(kLength);
+  std::mt19937 random(36);
+  for (int32_t& token : tokens) {
+    token = static_cast<int32_t>(
+        random() % static_cast<uint32_t>(model.config().vocab));
+  }
+  const auto files = MemoryFileSystem::make();
+  const auto cold = [&] {
+    Process process(model, mixed(0), files);
+    auto result = process.run(tokens, 40);
+    EXPECT_TRUE(process.flush());
+    return result;
+  }();
+  EXPECT_EQ(cold.reused, 0);
+  const auto run = Process(model, mixed(0), files).run(tokens, 90);
+  EXPECT_EQ(run.reused, kLength - 1) << run.why;
+  EXPECT_TRUE(same_bits(
+      run.logits,
+      {cold.logits.end() - std::ssize(run.logits), cold.logits.end()}));
+  // The same precisions, in other layers.
+  const Why other = Process(model, mixed(1), files).why(tokens);
+  EXPECT_EQ(other.usable, Position(0));
+  EXPECT_NE(other.line().find("storage"), std::string::npos) << other.line();
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Restore, testing::ValuesIn(every()), name_of);

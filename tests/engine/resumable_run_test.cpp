@@ -13,6 +13,7 @@
 #include "holdfast/formats/utf8.h"
 #include "tests/code_of.h"
 #include "tests/engine/resumable_rig.h"
+#include "tests/models/folder_rig.h"
 
 namespace holdfast::test {
 namespace {
@@ -86,17 +87,18 @@ TEST(ResumableRun, GoesOnAlikeInOtherPrecisionsAndAcrossTheirStart) {
   }
 }
 
-TEST(ResumableRun, GoesOnAlikeWhereLayersAreRecurrent) {
-  auto weights = FolderWeights(
-      std::string(HOLDFAST_TEST_DATA) + "/models/qwen35",
-      tiny().runtime.executor);
-  const PaddedModel model(
-      make_model(weights, tiny().runtime), tiny().source.tokenizer.size());
-  Request request;
-  request.model = &model;
-  // The model knows 64 tokens, of which these bytes are some.
-  request.texts = {std::string(140, '\x11') + std::string("\x02\x03\x07", 3)};
-  expect_resumes(request, 6);
+TEST(ResumableRun, GoesOnAlikeInEveryFamily) {
+  for (const char* family : kFamilies) {
+    SCOPED_TRACE(family);
+    auto weights = FolderWeights(model_folder(family), tiny().runtime.executor);
+    const PaddedModel model(
+        make_model(weights, tiny().runtime), tiny().source.tokenizer.size());
+    Request request;
+    request.model = &model;
+    // The models know 64 tokens, of which these bytes are some.
+    request.texts = {std::string(140, '\x11') + std::string("\x02\x03\x07", 3)};
+    expect_resumes(request, 9);
+  }
 }
 
 TEST(ResumableRun, TakesAllPromptsOfACall) {

@@ -50,10 +50,12 @@ class Process {
       const StateOptions& options,
       std::shared_ptr<FileSystem> files = nullptr,
       Bytes ram = Bytes(int64_t{1} << 30),
-      const std::string& folder = "/state")
+      const std::string& folder = "/state",
+      const std::string& adapter = "")
       : state_(options) {
     PrefixCacheOptions with;
     with.ram = ram;
+    with.adapter = adapter;
     if (files) {
       with.disk = DiskTier::open({.folder = folder,
                                   .files = files,

@@ -96,13 +96,15 @@ TEST(DiskIndex, IsLoadedFromWhatTheTierLists) {
   Known known(full_rules());
   const Text text = text_of(150);
   std::vector<StoredNode> nodes;
+  Key128 key = PrefixRig::scope().root();
   for (int64_t block = 0; block < 3; ++block) {
     const BlockText part = PathBlocks(text.path())[block];
+    key = chained_key(key, part.tokens);
     nodes.push_back(
         {.id = NodeId(block + 5),
          .scope = ScopeId(1),
          .parent = NodeId(block == 0 ? 0 : block + 4),
-         .key = {},
+         .key = key,
          .tokens = {part.tokens.begin(), part.tokens.end()},
          .marks = {},
          .images = {
@@ -128,6 +130,16 @@ TEST(DiskIndex, IsLoadedFromWhatTheTierLists) {
   EXPECT_EQ(
       known.tree.add_stored(known.scope, bad_marks).status().code(),
       ErrorCode::kCorrupt);
+  // Under the key of another path: its images are another's.
+  StoredNode other_tokens = nodes[1];
+  other_tokens.tokens[3] ^= 1;
+  StoredNode other_parent = nodes[1];
+  other_parent.parent = NodeId();
+  for (const StoredNode& node : {other_tokens, other_parent}) {
+    EXPECT_EQ(
+        known.tree.add_stored(known.scope, node).status().code(),
+        ErrorCode::kCorrupt);
+  }
   // Gone from the disk: a miss that says so.
   known.tree.removed(std::vector<NodeId>{NodeId(6)});
   EXPECT_EQ(known.usable(text), 64);
@@ -208,7 +220,7 @@ TEST(DiskIndex, ScopesOfOtherModelsAreKnownAndNotUsable) {
                       {.id = NodeId(1),
                        .scope = ScopeId(1),
                        .parent = {},
-                       .key = {},
+                       .key = chained_key(scope.root(), text.tokens),
                        .tokens = text.tokens,
                        .marks = {},
                        .images = {{{0, 0}, {SegmentId(1), {}, Bytes(4096)}}}})

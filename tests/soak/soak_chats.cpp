@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "holdfast/env/posix_file_system.h"
+#include "holdfast/tier/conversation_reader.h"
 
 namespace holdfast::test {
 
@@ -114,6 +115,82 @@ void SoakChats::use_objects(std::mt19937& random) {
   }
 }
 
+void SoakChats::write_file(
+    PrefixCache& cache,
+    const std::vector<int32_t>& chat,
+    uint32_t number) {
+  const std::string path = folder_ + "-talk" + std::to_string(number);
+  const auto exported =
+      cache.export_prefix({chat}, {posix_file_system(), path});
+  if (!exported.ok()) { // nothing of it is known any more
+    count_.wrong_kept += exported.status().code() != ErrorCode::kNotFound;
+    return;
+  }
+  const auto file = ConversationReader::open(*posix_file_system(), path);
+  count_.wrong_kept += !file.ok() || !file.value()->verify().ok() ||
+      !std::ranges::equal(
+          file.value()->content().tokens(),
+          std::span(chat).first(
+              static_cast<size_t>(exported.value().tokens.get())));
+  std::ignore = posix_file_system()->remove(path);
+  ++count_.kept;
+}
+
+void SoakChats::put_record(
+    PrefixCache& cache,
+    const std::vector<int32_t>& chat,
+    const NamedRecord& record) {
+  try {
+    count_.kept += cache.put({chat}, record);
+  } catch (const Error& error) {
+    count_.wrong_kept += error.code() != ErrorCode::kOutOfBudget;
+    return;
+  }
+  const auto known = cache.record(record.name);
+  count_.wrong_kept += !known.ok() || known.value().body != record.body ||
+      known.value().tokens != chat;
+}
+
+void SoakChats::keep(
+    const std::vector<int32_t>& chat,
+    uint32_t number,
+    std::mt19937& random) {
+  const std::string key = std::to_string(number);
+  const RecordName name{"soak", key};
+  const auto what = random() % 4;
+  if (what == 0) {
+    const auto removed = disk_->forget(name);
+    count_.wrong_kept += !removed.ok();
+    count_.forgotten += removed.ok() && !removed.value().records.empty();
+    if (removed.ok()) {
+      engine_.removed(removed.value());
+    }
+    return;
+  }
+  engine_.run([&](State&, PrefixCache* cache) {
+    RecordBody body;
+    body.set("soak", {.version = 1, .bytes = key});
+    if (what == 1) {
+      put_record(*cache, chat, {.name = name, .body = body});
+    } else if (what == 2) {
+      auto attempt = cache->continuations()->begin(key);
+      count_.wrong_kept += !attempt.ok();
+      if (attempt.ok()) {
+        attempt.value().checkpoint(
+            {.content = cache->checkpoint(std::span(&chat, 1), body),
+             .tokens = Position(std::ssize(chat)),
+             .generated = Position(0)});
+        ++count_.kept;
+        if (random() % 2 == 0) {
+          attempt.value().complete();
+        }
+      }
+    } else {
+      write_file(*cache, chat, number);
+    }
+  });
+}
+
 void SoakChats::client(uint32_t seed) {
   std::mt19937 random(seed);
   std::vector<std::vector<int32_t>> chats(kChats);
@@ -139,6 +216,9 @@ void SoakChats::client(uint32_t seed) {
     count_.asked_tokens += std::ssize(request.tokens);
     count_.reused_tokens += answer.reused;
     use_objects(random);
+    if (random() % 8 == 0) {
+      keep(chat, seed, random);
+    }
   }
 }
 

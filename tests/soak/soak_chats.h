@@ -32,6 +32,9 @@ struct SoakCount {
   std::atomic<int64_t> reused_tokens{0};
   std::atomic<int64_t> objects{0};
   std::atomic<int64_t> wrong_objects{0};
+  std::atomic<int64_t> kept{0}; // as records, checkpoints and files
+  std::atomic<int64_t> forgotten{0};
+  std::atomic<int64_t> wrong_kept{0};
 };
 
 class SoakChats {
@@ -50,6 +53,18 @@ class SoakChats {
   /// A chat at a time: longer, forked, or begun anew.
   void client(uint32_t seed);
   void use_objects(std::mt19937& random);
+  /// One of: a record, a checkpoint or a file of what is known of the chat; or
+  /// a record is forgotten. `number`: the client's own.
+  void
+  keep(const std::vector<int32_t>& chat, uint32_t number, std::mt19937& random);
+  void put_record(
+      PrefixCache& cache,
+      const std::vector<int32_t>& chat,
+      const NamedRecord& record);
+  void write_file(
+      PrefixCache& cache,
+      const std::vector<int32_t>& chat,
+      uint32_t number);
   void open();
   /// Waits for all writes, compares all sums, lets go of everything.
   void close();

@@ -1,8 +1,9 @@
 // Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
 //
-// Random chats of 16 clients with a RAM budget of a tenth of their data and a
-// disk budget of a half: answers are those of cold runs, sums are right,
-// nothing grows. The long form takes an hour: `./dev check`, or soak_test
+// Random chats of 16 clients, kept, exported and forgotten, with a RAM budget
+// of a tenth of their data and a disk budget of a half: answers are those of
+// cold runs, sums are right, nothing grows. The long form takes an hour: `./dev
+// check`, or soak_test
 // --gtest_also_run_disabled_tests --gtest_filter='*DISABLED*' --seconds=N
 
 #include <gtest/gtest.h>
@@ -30,6 +31,8 @@ void soak(const SoakChoice& choice) {
   EXPECT_GT(count.reused_tokens, 0);
   EXPECT_LT(count.reused_tokens, count.asked_tokens);
   EXPECT_GT(count.objects, 0);
+  EXPECT_EQ(count.wrong_kept, 0);
+  EXPECT_GT(count.kept, 0);
 }
 
 TEST(Soak, RandomChatsStayRightAndNothingGrows) {

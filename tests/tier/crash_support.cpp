@@ -6,6 +6,9 @@
 
 #include <gtest/gtest.h>
 
+#include "holdfast/tier/conversation_export.h"
+#include "holdfast/tier/conversation_import.h"
+
 namespace holdfast::test {
 
 namespace {
@@ -16,6 +19,25 @@ Tokens first(const Tokens& tokens, size_t count) {
   return Tokens(
       tokens.begin(),
       tokens.begin() + static_cast<long>(std::min(count, tokens.size())));
+}
+
+/// The file of a record of that name and version 1; written once.
+const std::unique_ptr<ConversationReader>&
+conversation(const std::string& name, const Tokens& tokens) {
+  static std::map<std::string, std::unique_ptr<ConversationReader>> files;
+  auto& file = files[name];
+  if (!file) {
+    const TierRig rig;
+    const auto tier = rig.open();
+    StoreBatch batch =
+        chat_batch(tier->scope(kScope).value(), tokens, name, rig.images);
+    batch.record->version = 1;
+    batch.record->body = "body of " + name + " at 1";
+    tier->store(batch).value();
+    export_record(*tier, {"chat", name}, {rig.memory, "/file", 0}).value();
+    file = ConversationReader::open(*rig.memory, "/file").value();
+  }
+  return file;
 }
 
 } // namespace
@@ -102,6 +124,28 @@ void Client::forget(const std::string& name, const Tokens& tokens) {
   std::ignore = tier_.forget({"chat", name});
 }
 
+void Client::import(const std::string& name, const Tokens& tokens) {
+  const ConversationImport how{
+      .scope = kScope,
+      .root = {1, 2},
+      .planes =
+          {{{Images::bytes(kFull)}}, {{Bytes(4096), Bytes(1024), Bytes(3072)}}},
+      .name = {"chat", name},
+      .replace = true,
+      .batch = Bytes(20000)};
+  publish();
+  const auto imported =
+      import_conversation(tier_, *conversation(name, tokens), how);
+  truth_.may_evict |= !imported.ok(); // it may have evicted before it failed
+  if (imported.ok()) {
+    for (size_t end = 64; end < tokens.size() + 64; end += 64) {
+      truth_.images[first(tokens, end)] = {kFull, kSliding};
+    }
+    truth_.chats[name] = 1;
+  }
+  publish();
+}
+
 void Client::put_object(const std::string& key, const std::string& value) {
   const ObjectToStore object{
       .space = "encoder",
@@ -185,6 +229,14 @@ const std::vector<Workload>& workloads() {
          // What b shares with it stays.
          client.turn("b", chat_tokens(3, 200, 128));
          client.turn("c", chat_tokens(4, 100));
+       }},
+      {"AnImport",
+       false,
+       Bytes(int64_t{1} << 30),
+       [](Client& client) {
+         client.turn("a", chat_tokens(1, 70));
+         client.import("sent", chat_tokens(7, 250));
+         client.turn("a", chat_tokens(1, 130));
        }},
       {"Objects",
        false,

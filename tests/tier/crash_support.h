@@ -47,6 +47,8 @@ class Client {
   void forget(const std::string& name, const Tokens& tokens);
   /// Its record goes, its nodes stay.
   void end(const std::string& name);
+  /// From a file that another tier wrote, a few nodes at once.
+  void import(const std::string& name, const Tokens& tokens);
   void put_object(const std::string& key, const std::string& value);
   void remove_object(const std::string& key);
   void evict(Bytes bytes);

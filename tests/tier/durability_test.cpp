@@ -118,6 +118,30 @@ TEST(Durability, TriesAgainAfterAFailureUntilTheStoreIsDone) {
   EXPECT_EQ(rig.dirty(), 0);
 }
 
+TEST(Durability, TriesAgainInItsOwnTimeWhereverTheWallsGoes) {
+  constexpr int64_t kYear = int64_t{365} * 86400 * 1000000000;
+  DurabilityRig rig;
+  const int64_t wall = rig.clock->wall_ns();
+  rig.disk.failures = 4;
+  rig.put(kA, 7);
+  rig.settle();
+  int64_t tried = 1;
+  for (const int64_t jump : {kYear, -kYear, -wall, 30 * kYear}) {
+    SCOPED_TRACE(jump);
+    rig.clock->set_wall_ns(wall + jump);
+    rig.settle();
+    EXPECT_EQ(rig.disk.stores(), tried) << "no sooner";
+    rig.clock->advance(milliseconds(4999));
+    rig.settle();
+    EXPECT_EQ(rig.disk.stores(), tried);
+    rig.clock->advance(milliseconds(1));
+    rig.settle();
+    EXPECT_EQ(rig.disk.stores(), ++tried) << "and no later";
+  }
+  EXPECT_EQ(rig.disk.number(kA), 7);
+  EXPECT_EQ(rig.dirty(), 0);
+}
+
 TEST(Durability, ARecordStaysDirtyUntilTheStoreSaysItIsOnDisk) {
   DurabilityRig rig;
   rig.disk.during_store = [&](const RecordKey&) { EXPECT_EQ(rig.dirty(), 1); };

@@ -7,16 +7,14 @@
 #include <string>
 #include <vector>
 
-#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sched.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "holdfast/env/posix_file_system.h"
+#include "tests/env/small_device.h"
 #include "tests/env/temp_folder.h"
 #include "tests/tier/tier_rig.h"
 
@@ -33,59 +31,6 @@ DiskTierOptions options_in(const std::string& folder) {
   return options;
 }
 
-/// What a child found.
-constexpr int kRight = 0;
-constexpr int kWrong = 1;
-constexpr int kNoMount = 2;
-
-/// Runs `work` in a process of its own with a file system of 8 MiB on `folder`,
-/// which nobody else sees.
-int on_small_device(
-    const std::string& folder,
-    const std::function<void()>& work) {
-  const pid_t pid = ::fork();
-  if (pid == 0) {
-    const int alone =
-        ::geteuid() == 0 ? CLONE_NEWNS : CLONE_NEWNS | CLONE_NEWUSER;
-    const uid_t user = ::geteuid();
-    if (::unshare(alone) != 0) {
-      ::_exit(kNoMount);
-    }
-    if (user != 0) { // who creates files must be somebody there
-      const int map = ::open("/proc/self/uid_map", O_WRONLY);
-      const std::string line = "0 " + std::to_string(user) + " 1";
-      if (::write(map, line.data(), line.size()) < 0) {
-        ::_exit(kNoMount);
-      }
-    }
-    if (::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
-        ::mount("tmpfs", folder.c_str(), "tmpfs", 0, "size=8m") != 0) {
-      ::_exit(kNoMount);
-    }
-    try {
-      work();
-    } catch (const std::exception& error) {
-      std::fprintf(stderr, "child: %s\n", error.what());
-      ::_exit(kWrong);
-    }
-    ::_exit(testing::Test::HasFailure() ? kWrong : kRight);
-  }
-  int status = 0;
-  ::waitpid(pid, &status, 0);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : kWrong;
-}
-
-#define RUN_ON_SMALL_DEVICE(folder, work)                                  \
-  do {                                                                     \
-    const int found = on_small_device(folder, work);                       \
-    if (found == kNoMount) {                                               \
-      GTEST_SKIP() << "NOT RUN: this process may not mount a file system " \
-                      "(neither as root nor in a user's name space); "     \
-                      "DiskTierBudget.AFullDevice... covers it in memory"; \
-    }                                                                      \
-    EXPECT_EQ(found, kRight);                                              \
-  } while (false)
-
 Result<Stored> store_chat(DiskTier& tier, const Images& images, int chat) {
   return tier.store(
       path_batch(tier.scope(kScope).value(), chat_tokens(chat, 320), images));
@@ -95,7 +40,7 @@ Result<Stored> store_chat(DiskTier& tier, const Images& images, int chat) {
 TEST(DiskTierSmallDevice, B70_AFullOneLosesNothingAndStoresResume) {
   const TempFolder folder;
   const Images images;
-  RUN_ON_SMALL_DEVICE(folder.path(), [&] {
+  HOLDFAST_ON_SMALL_DEVICE(folder.path(), [&] {
     const auto tier = DiskTier::open(options_in(folder / "state")).value();
     int stored = 0;
     Status last;
@@ -130,7 +75,7 @@ TEST(DiskTierSmallDevice, B70_AFullOneLosesNothingAndStoresResume) {
 TEST(DiskTierSmallDevice, OneThatMayOnlyBeReadIsRefusedAndStaysAsItIs) {
   const TempFolder folder;
   const Images images;
-  RUN_ON_SMALL_DEVICE(folder.path(), [&] {
+  HOLDFAST_ON_SMALL_DEVICE(folder.path(), [&] {
     const DiskTierOptions options = options_in(folder / "state");
     {
       const auto tier = DiskTier::open(options).value();
@@ -263,33 +208,6 @@ TEST_F(DiskTierOddFiles, OfOddNamesStayAsTheyAre) {
         testing::Contains(name));
   }
   EXPECT_TRUE(store_chat(*tier, images_, 2).ok());
-}
-
-// The wall's time goes where it likes; what does not expire stays.
-TEST(DiskTierClock, JumpsEitherWayLoseNothing) {
-  TierRig rig;
-  constexpr int64_t kYear = int64_t{365} * 86400 * 1000000000;
-  const int64_t now = rig.clock->wall_ns();
-  int chat = 0;
-  for (const int64_t wall : {now, now + 30 * kYear, int64_t{0}, now - kYear}) {
-    rig.clock->set_wall_ns(wall);
-    const auto tier = rig.open();
-    tier->store(chat_batch(
-                    tier->scope(kScope).value(),
-                    chat_tokens(chat, 100),
-                    std::to_string(chat),
-                    rig.images))
-        .value();
-    rig.clock->set_wall_ns(wall + kYear);
-    tier->prune().value();
-    const Offered all = offered(*tier);
-    for (int each = 0; each <= chat; ++each) {
-      EXPECT_EQ(all.restorable(chat_tokens(each, 100)), 100) << each;
-    }
-    EXPECT_EQ(all.records.size(), static_cast<size_t>(chat + 1));
-    expect_consistent(*tier);
-    ++chat;
-  }
 }
 
 } // namespace

@@ -83,7 +83,7 @@ TEST(DiskTierProcesses, B67_TwoWritersAndAReaderSeeWholeStatesOnly) {
   const DiskTierOptions options = options_in(folder);
   std::vector<pid_t> children;
   for (const int seed : {1, 2}) {
-    children.push_back(child([&] { return store_many(options, seed, 100); }));
+    children.push_back(child([&] { return store_many(options, seed, 200); }));
   }
   children.push_back(child([&] {
     const auto tier = std::move(DiskTier::open(options)).value();

@@ -93,6 +93,48 @@ TEST(RecordBody, RefusesPartsThatAreOutOfOrderOrTwice) {
   EXPECT_EQ(RecordBody::parse(same).status().code(), ErrorCode::kCorrupt);
 }
 
+// Each field at its edges; the bytes behind are those of one part.
+TEST(RecordBody, RefusesCountsAndNamesOutOfBounds) {
+  const auto with_count = [](uint32_t count, const std::string& parts) {
+    std::string bytes = "HoFbody\x01";
+    for (int byte = 0; byte < 4; ++byte) {
+      bytes += static_cast<char>(count >> (8 * byte));
+    }
+    return bytes + parts;
+  };
+  const std::string rest(12, '\0'); // version, and a size of none
+  const std::string part = "\x01" + ("n" + rest);
+  ASSERT_TRUE(RecordBody::parse(with_count(1, part)).ok());
+  for (const uint32_t count : {0u, 2u, 4096u, 4097u, 0x80000000u, ~0u}) {
+    EXPECT_EQ(
+        RecordBody::parse(with_count(count, part)).status().code(),
+        ErrorCode::kCorrupt)
+        << count;
+  }
+  EXPECT_EQ( // no part, and none said
+      RecordBody::parse(with_count(0, "")).status().code(),
+      ErrorCode::kCorrupt);
+  EXPECT_EQ( // an empty name
+      RecordBody::parse(with_count(1, std::string(1, '\0') + rest))
+          .status()
+          .code(),
+      ErrorCode::kCorrupt);
+  EXPECT_EQ( // a size beyond the end, that would wrap as a sum
+      RecordBody::parse(
+          with_count(
+              1, "\x01n" + std::string(4, '\0') + std::string(8, '\xff')))
+          .status()
+          .code(),
+      ErrorCode::kCorrupt);
+  RecordBody most;
+  for (int i = 0; i < 4096; ++i) {
+    most.set("part " + std::to_string(i), {.version = 1, .bytes = ""});
+  }
+  EXPECT_EQ(RecordBody::parse(most.encode()).value(), most);
+  EXPECT_EQ(
+      code_of([&] { most.set("one more", {}); }), ErrorCode::kInvalidArgument);
+}
+
 TEST(RecordBody, RefusesNamesThatItCouldNotWrite) {
   RecordBody body;
   EXPECT_EQ(code_of([&] { body.set("", {}); }), ErrorCode::kInvalidArgument);

@@ -7,7 +7,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/tier/manifest_sql.h"
 #include "tests/tier/segment_support.h"
+#include "tests/tier/tier_rig.h"
 
 namespace holdfast::test {
 namespace {
@@ -17,6 +19,8 @@ using testing::HasSubstr;
 
 constexpr size_t kDirectory = 4 * 4096;
 constexpr size_t kEntry = kDirectory + 8 + 2 * 8; // behind the one layout
+constexpr size_t kBody = kEntry + 64;
+constexpr size_t kObject = kBody + 64;
 
 /// A field, what to write there, and what must be said of it.
 struct FieldCase {
@@ -228,9 +232,94 @@ INSTANTIATE_TEST_SUITE_P(
             8,
             kBad,
             "entry"},
+        FieldCase{"BodyKey", kBody + at::kKeyHigh, 1, 8, kBad, "entry"},
+        FieldCase{"BodyGroup", kBody + at::kGroup, 1, 4, kBad, "entry"},
+        FieldCase{"BodyPhase", kBody + at::kPhase, 1, 4, kBad, "entry"},
+        FieldCase{"BodyPositions", kBody + at::kPositions, 1, 4, kBad, "entry"},
+        FieldCase{"ObjectKey", kObject + at::kKeyHigh, 1, 8, kBad, "entry"},
+        FieldCase{"ObjectGroup", kObject + at::kGroup, 1, 4, kBad, "entry"},
+        FieldCase{"ObjectPhase", kObject + at::kPhase, 1, 4, kBad, "entry"},
+        FieldCase{
+            "ObjectPositions",
+            kObject + at::kPositions,
+            1,
+            4,
+            kBad,
+            "entry"},
+        FieldCase{"ObjectType", kObject + at::kType, 1, 4, kBad, "entry"},
         FieldCase{"Checksum", kEntry + 3 * 64, 1, 8, kBad, "plane 0"},
         FieldCase{"Slack", kDirectory + 4000, 1, 1, kBad, "reserved byte"}),
     [](const auto& info) { return info.param.name; });
+
+// Fields that only the manifest can tell wrong: writer, number and the node
+// that an image is of. With right checksums, also where the manifest has them.
+TEST(SegmentOfATier, ThatNamesAnotherSegmentOrNodeIsNotOffered) {
+  struct Named {
+    const char* name;
+    size_t offset;
+    bool in_entry; // of the first image; else in the header
+    int mask = 1; // what is changed of its lowest byte
+  };
+  for (const Named& field :
+       {Named{"writer", at::kWriter, false},
+        Named{"number", at::kNumber, false},
+        Named{"key, high", at::kKeyHigh, true},
+        Named{"key, low", at::kKeyLow, true},
+        Named{"group", at::kGroup, true},
+        Named{"phase", at::kPhase, true},
+        Named{"positions", at::kPositions, true, 0x60}}) {
+    for (const bool in_manifest : {false, true}) {
+      SCOPED_TRACE(
+          std::string(field.name) + (in_manifest ? ", in the manifest" : ""));
+      TierRig rig;
+      const Tokens tokens = chat_tokens(1, 200);
+      {
+        const auto tier = rig.open();
+        tier->store(path_batch(tier->scope({"a"}).value(), tokens, rig.images))
+            .value();
+      }
+      const auto file = rig.memory
+                            ->open(
+                                segments_of(*rig.memory, "/state").at(0),
+                                FileSystem::Access::kReadWrite)
+                            .value();
+      FileBytes bytes(static_cast<size_t>(file->facts().value().size.get()));
+      file->read(Bytes(0), bytes).check();
+      const auto directory =
+          static_cast<size_t>(load_le<uint64_t>(bytes, at::kDirectoryOffset));
+      constexpr size_t kLayout = 8 + 3 * 8; // one, of three planes
+      ASSERT_EQ(load_le<uint32_t>(bytes, at::kLayouts), 1u);
+      bytes[field.offset + (field.in_entry ? directory + kLayout : 0)] ^=
+          static_cast<std::byte>(field.mask);
+      seal(bytes);
+      file->write(Bytes(0), bytes).check();
+      if (in_manifest) {
+        const auto sum =
+            static_cast<int64_t>(load_le<uint64_t>(bytes, at::kHeaderChecksum));
+        run_sql(
+            rig.memory,
+            "UPDATE segments SET checksum = " + std::to_string(sum));
+      }
+      const auto tier = rig.open();
+      Offered all;
+      ASSERT_TRUE(tier->load(all).ok());
+      int64_t given = 0;
+      for (const auto& [id, node] : all.nodes) {
+        for (const StoredImage& image : node.stored.images) {
+          const auto mapped = tier->map(image.extent);
+          given += mapped.ok() ? 1 : 0;
+          EXPECT_TRUE(
+              !mapped.ok() ||
+              text_of(mapped.value()) == Images::text(node.path, image.slot));
+        }
+      }
+      // Of another segment nothing; of an entry that is another's all but it.
+      EXPECT_EQ(given, in_manifest && field.in_entry ? 7 : 0);
+      EXPECT_EQ(offered(*tier).restorable(tokens), 0);
+      expect_consistent(*tier);
+    }
+  }
+}
 
 } // namespace
 } // namespace holdfast::test
