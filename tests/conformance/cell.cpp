@@ -17,6 +17,7 @@ namespace {
 // None, below a block, a block, two blocks, no multiple, wider than the rows.
 constexpr int64_t kWindows[] = {0, 20, 64, 128, 100, 400};
 constexpr int64_t kSinks[] = {0, 4, 65};
+constexpr int64_t kLatentWindows[] = {0, 100, 0, 20, 0};
 
 class Draw {
  public:
@@ -91,6 +92,14 @@ phases_of(int64_t kind, LayerPhase last, bool from_f32, Draw& draw) {
 
 std::string Cell::text() const {
   std::ostringstream text;
+  if (recurrent) {
+    text << "recurrent, " << recurrent->key_heads << " key heads of "
+         << recurrent->key_dim << ", " << recurrent->value_heads
+         << " value heads of " << recurrent->value_dim << ", "
+         << recurrent->taps << " taps";
+    return text.str();
+  }
+  text << (spec.latent ? "latent, " : "");
   for (const LayerPhase& phase : phases) {
     text << phase.keys->name() << " / " << phase.values->name() << " from "
          << phase.start.get() << ", ";
@@ -106,15 +115,53 @@ std::string Cell::text() const {
   return text.str();
 }
 
+Visibility Cell::sees() const {
+  return recurrent ? Visibility{.window = kRecurrentWindow} : spec.visibility;
+}
+
+int64_t Cell::output_width() const {
+  return recurrent ? recurrent->output_width()
+                   : spec.query_heads * spec.value_dim;
+}
+
+// Latents are read by a kernel that asks any codec to decode.
 bool Cell::exact() const {
-  return std::none_of(
-      phases.begin(), phases.end(), [](const LayerPhase& phase) {
-        return phase.keys->form().kind == CodecKind::kOther ||
-            phase.values->form().kind == CodecKind::kOther;
-      });
+  return spec.latent ||
+      std::none_of(phases.begin(), phases.end(), [](const LayerPhase& phase) {
+           return phase.keys->form().kind == CodecKind::kOther ||
+               phase.values->form().kind == CodecKind::kOther;
+         });
 }
 
 namespace {
+
+/// One latent and one key for all heads; no caps and sinks, which no kernel of
+/// ours reads over a latent.
+Cell latent_cell(const Codec& codec, int64_t round, Draw& draw) {
+  Cell cell;
+  const LayerPhase last{.keys = &codec, .values = &codec};
+  cell.phases = phases_of(draw.below(5), last, draw.below(4) == 0, draw);
+  cell.spec.latent = true;
+  cell.spec.visibility.window = kLatentWindows[round % 5];
+  cell.spec.visibility.spans = draw.below(6) != 0;
+  cell.spec.kv_heads = 1;
+  cell.spec.query_heads = 1 + draw.below(3);
+  cell.spec.key_dim = head_size(cell.phases, ChannelRole::kKeys, draw);
+  cell.spec.value_dim = head_size(cell.phases, ChannelRole::kValues, draw);
+  cell.spec.scale = 3.0f / std::sqrt(static_cast<float>(cell.spec.query_dim()));
+  return cell;
+}
+
+Cell recurrent_cell(Draw& draw) {
+  RecurrentSpec spec{
+      .key_heads = 1 + draw.below(2),
+      .value_heads = 0,
+      .key_dim = 16,
+      .value_dim = 16 + 16 * draw.below(2),
+      .taps = 1 + draw.below(4)};
+  spec.value_heads = spec.key_heads * (1 + draw.below(2));
+  return {.spec = {}, .phases = {}, .recurrent = spec};
+}
 
 /// A layer over the state of one of these, which sees no more than it keeps.
 Cell donor_reader(const std::vector<Cell>& cells, Draw& draw) {
@@ -159,14 +206,28 @@ std::vector<Cell> cells_of(const Codec& codec, int64_t round) {
     cell.spec.visibility.spans = draw.below(6) != 0;
     cells.push_back(std::move(cell));
   }
+  cells.push_back(latent_cell(codec, round, draw));
   cells.push_back(donor_reader(cells, draw));
+  cells.push_back(recurrent_cell(draw));
   return cells;
 }
 
-StateOptions options_of(const std::vector<Cell>& cells, int threads) {
+// Where all are kept, rows go back to wherever the other layers let them.
+int64_t keep_every_in(int64_t round) {
+  constexpr int64_t kKeeps[] = {1, 1, 2, 1, 0};
+  return kKeeps[round % 5];
+}
+
+StateOptions
+options_of(const std::vector<Cell>& cells, int64_t round, int threads) {
   StateOptions options;
   options.precision.phases = cells.front().phases;
+  options.recurrent_keep_every = keep_every_in(round);
   for (const Cell& cell : cells) {
+    if (cell.recurrent) {
+      options.layers.push_back(*cell.recurrent);
+      continue;
+    }
     if (!cell.spec.donor) {
       options.precision.layers[std::ssize(options.layers)] = cell.phases;
     }
@@ -174,17 +235,6 @@ StateOptions options_of(const std::vector<Cell>& cells, int threads) {
   }
   options.runtime = {std::make_shared<Executor>(threads), best_kernel_path()};
   return options;
-}
-
-LayerGroups groups_of(const std::vector<Cell>& cells) {
-  std::vector<LayerState> layers;
-  for (const Cell& cell : cells) {
-    layers.push_back(
-        {cell.spec,
-         cell.spec.donor ? std::vector<LayerPhase>() : cell.phases,
-         {}});
-  }
-  return LayerGroups(layers);
 }
 
 } // namespace holdfast::conformance

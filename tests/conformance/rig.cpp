@@ -81,16 +81,18 @@ bool PlayedRow::cut_at(int64_t length) const {
 
 Rig::Rig(const Codec& codec, int64_t round)
     : cells_(cells_of(codec, round)),
-      groups_(groups_of(cells_)),
+      keep_every_(keep_every_in(round)),
+      recurrent_(cells_.back().recurrent.value()),
       sides_([&] {
-        State state(options_of(cells_, threads_of(round)));
+        State state(options_of(cells_, round, threads_of(round)));
         State beside = state.sibling();
         return std::array<Side, 2>{
             Side{std::move(state), {}}, Side{std::move(beside), {}}};
       }()),
-      alone_(options_of(cells_, threads_of(round + 1))) {
+      alone_(options_of(cells_, round, threads_of(round + 1))) {
   for (const Cell& cell : cells_) {
     truths_.emplace_back(cell, std::ssize(truths_));
+    tables_.push_back(tables_of(truths_.back(), recurrent_));
   }
 }
 
@@ -151,6 +153,13 @@ void Rig::clear() {
   ticks_ = 0;
 }
 
+bool Rig::latent_sees_all() const {
+  return std::ranges::any_of(cells_, [](const Cell& cell) {
+    return cell.spec.latent && !cell.spec.donor &&
+        cell.spec.visibility.window == 0;
+  });
+}
+
 bool Rig::full() const {
   return std::ssize(sides_[0].rows) + std::ssize(sides_[1].rows) >= kMostRows;
 }
@@ -185,7 +194,8 @@ void Rig::run(const Operation& operation) {
       &Rig::merge,
       &Rig::take,
       &Rig::snapshot,
-      &Rig::adopt};
+      &Rig::adopt,
+      &Rig::replay};
   (this->*runs[static_cast<size_t>(operation.verb)])(side, operation);
 }
 
@@ -218,10 +228,14 @@ void Rig::fork(Side& side, const Operation& operation) {
   side.rows.push_back(std::move(row));
 }
 
-const Visibility& Rig::kept_by(size_t layer) const {
+Visibility Rig::kept_by(size_t layer) const {
   const auto& donor = cells_[layer].spec.donor;
-  return cells_[donor ? static_cast<size_t>(donor->get()) : layer]
-      .spec.visibility;
+  return cells_[donor ? static_cast<size_t>(donor->get()) : layer].sees();
+}
+
+bool Rig::stays(size_t layer, int64_t block) const {
+  const int64_t every = cells_[layer].recurrent ? keep_every_ : 0;
+  return every > 0 && (block + 1) % every == 0;
 }
 
 int64_t Rig::floor_of(const PlayedRow& row) const {
@@ -250,8 +264,8 @@ bool Rig::may_leave(const PlayedRow& row, int64_t length) const {
   for (size_t layer = 0; length > 0 && layer < cells_.size(); ++layer) {
     const auto& released = row.released[layer];
     const int64_t window = kept_by(layer).window;
-    const size_t phase = row.phases[layer];
-    if (length < cells_[layer].phases[phase].start.get() ||
+    const size_t phase = row.phases[layer]; // of a recurrent one 0
+    if ((phase > 0 && length < cells_[layer].phases[phase].start.get()) ||
         (length % kBlockTokens != 0 &&
          released[static_cast<size_t>(length / kBlockTokens)])) {
       return false;

@@ -14,14 +14,16 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
+#include "holdfast/state/step_graph.h"
+#include "recurrent_truth.h"
 #include "script.h"
-#include "truth.h"
 
 namespace holdfast::conformance {
 
-/// The outputs of one step: [layer], each [T, query_heads * value_dim].
+/// The outputs of one step: [layer], each [T, Cell::output_width()].
 using StepOutputs = std::vector<std::vector<float>>;
 
 /// A committed token and where its outputs are.
@@ -71,6 +73,16 @@ class Rig {
   int64_t shared() const {
     return shared_;
   }
+  /// The same of pieces that rows of the latent layer share, and whether its
+  /// window lets them.
+  int64_t shared_latent() const {
+    return shared_latent_;
+  }
+  bool latent_sees_all() const;
+  /// Steps that were replayed from the graph of another.
+  int64_t replayed() const {
+    return replayed_;
+  }
   /// Tokens that went through steps, in all.
   int64_t played() const {
     return played_;
@@ -112,6 +124,7 @@ class Rig {
   void take(Side& side, const Operation& operation);
   void snapshot(Side& side, const Operation& operation);
   void adopt(Side& side, const Operation& operation);
+  void replay(Side& side, const Operation& operation);
 
   std::vector<Draft>
   drafts(const Side& side, const Operation& operation, int64_t most);
@@ -120,6 +133,12 @@ class Rig {
   /// The outputs of the first `layers` layers.
   std::shared_ptr<const StepOutputs>
   attend(Step& step, const std::vector<Draft>& drafts, size_t layers);
+  /// Of all layers, from the graph of an earlier step of as many tokens.
+  std::shared_ptr<const StepOutputs>
+  attend_again(Step& step, const std::vector<Draft>& drafts);
+  /// Lazily, as a function of the tokens.
+  std::vector<mlx::core::array>
+  outputs(Step& step, const std::vector<int32_t>& ids, size_t layers) const;
   /// The counts as they can be committed: those that cut a span are refused.
   std::vector<int64_t> allowed(
       Side& side,
@@ -131,14 +150,20 @@ class Rig {
       Step step,
       const std::vector<Draft>& drafts,
       const std::vector<int64_t>& accepted);
-  /// One layer's input for all tokens: [T, heads, dim].
-  mlx::core::array input(
+  void commit(
+      Side& side,
+      Step step,
       const std::vector<Draft>& drafts,
-      int64_t heads,
-      const std::function<const std::vector<float>&(int32_t)>& of) const;
+      const std::vector<int64_t>& accepted,
+      const std::shared_ptr<const StepOutputs>& outputs);
+  const LayerGroups& groups() const {
+    return alone_.groups();
+  }
   void settle(PlayedRow& row) const;
   /// What the layer's state keeps: its own rule, or its donor's.
-  const Visibility& kept_by(size_t layer) const;
+  Visibility kept_by(size_t layer) const;
+  /// A block behind a layer's window stays.
+  bool stays(size_t layer, int64_t block) const;
   int64_t room_of(
       const PlayedRow& row,
       const std::vector<BidirectionalSpan>& spans) const;
@@ -152,14 +177,18 @@ class Rig {
   void check_reads(const PlayedRow& row, size_t count);
   void check_stored(const Side& side, const PlayedRow& row, size_t layer);
   void check_images(Side& side, const PlayedRow& row, size_t layer);
+  void check_inputs(Side& side, const PlayedRow& row, size_t layer);
   /// The outputs of these tokens in a row of `alone_` that goes on from `row`.
   void check_alone(RowId row, const PlayedRow& played, int64_t from);
   void finish();
   void check_alone(const PlayedRow& row, const std::optional<RowId>& trunk);
 
   std::vector<Cell> cells_;
-  LayerGroups groups_;
-  std::vector<Truth> truths_; // [layer]
+  int64_t keep_every_ = 0; // of the recurrent layer
+  std::vector<Truth> truths_; // [layer]; of the recurrent one its place alone
+  RecurrentTruth recurrent_;
+  /// [layer]: queries, keys and values of each token id, or inputs.
+  std::vector<std::vector<mlx::core::array>> tables_;
   std::array<Side, 2> sides_;
   State alone_;
   std::vector<Kept> kept_;
@@ -168,7 +197,14 @@ class Rig {
   int64_t longest_ = 0; // positions of a row
   std::optional<PlayedRow> trunk_; // which forks go on from
   int64_t shared_ = 0;
+  int64_t shared_latent_ = 0;
+  std::unordered_map<int64_t, StepGraph> graphs_; // by tokens
+  int64_t replayed_ = 0;
 };
+
+/// [queries, keys, values] or [inputs] of the layer, each [kVocabulary, ...].
+std::vector<mlx::core::array>
+tables_of(const Truth& truth, const RecurrentTruth& recurrent);
 
 /// Throws std::runtime_error.
 void require(bool condition, const std::string& text);

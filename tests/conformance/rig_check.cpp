@@ -8,10 +8,14 @@
 #include <set>
 
 #include "rig.h"
+#include "tests/code_of.h"
 
 namespace holdfast::conformance {
 
 namespace {
+
+// A recurrent layer is written out from its row's beginning: for short ones.
+constexpr size_t kLongRecurrence = 75;
 
 std::string at_layer(size_t layer) {
   return " of layer " + std::to_string(layer);
@@ -89,12 +93,16 @@ void Rig::check_reads(const PlayedRow& row, size_t count) {
   const size_t size = row.tokens.size();
   const std::vector<TokenAt> text = row.text();
   for (size_t i = 0; i < std::min<size_t>(count, 2); ++i) {
-    const size_t layer = (ticks_ + i) % cells_.size();
+    size_t layer = (ticks_ + i) % cells_.size();
     const size_t position =
         i == 0 ? size - 1 : size - count + (ticks_ * 7) % count;
-    const size_t phase = row.phases[layer];
-    const Truth::Output want =
-        truths_[layer].attend(text, static_cast<int64_t>(position), phase);
+    if (cells_[layer].recurrent && position > kLongRecurrence) {
+      layer = 0;
+    }
+    const Truth::Output want = cells_[layer].recurrent
+        ? recurrent_.attend(std::span(text).first(position + 1))
+        : truths_[layer].attend(
+              text, static_cast<int64_t>(position), row.phases[layer]);
     const PlayedToken& token = row.tokens[position];
     const float* got =
         (*token.outputs)[layer].data() + token.at * std::ssize(want.values);
@@ -110,6 +118,14 @@ void Rig::check_reads(const PlayedRow& row, size_t count) {
 }
 
 void Rig::check_stored(const Side& side, const PlayedRow& row, size_t layer) {
+  if (cells_[layer].recurrent) {
+    require(
+        code_of([&] {
+          side.state.fetch(row.id, LayerIndex(static_cast<int64_t>(layer)));
+        }) == ErrorCode::kUnsupported,
+        "no keys and values of a recurrent layer");
+    return;
+  }
   const FetchedChannels got =
       side.state.fetch(row.id, LayerIndex(static_cast<int64_t>(layer)));
   Truth& truth = truths_[layer];
@@ -136,12 +152,52 @@ void Rig::check_stored(const Side& side, const PlayedRow& row, size_t layer) {
   require(n == std::ssize(got.positions), "no position that was released");
 }
 
-// Encoding the truth over what is stored changes nothing, in any plane.
-void Rig::check_images(Side& side, const PlayedRow& row, size_t layer) {
+// A block holds its positions' inputs, and those before it that the convolution
+// sees.
+void Rig::check_inputs(Side& side, const PlayedRow& row, size_t layer) {
   const Snapshot taken = side.state.snapshot(row.id, row.ids());
   const LayerPlace place =
-      groups_.place(LayerIndex(static_cast<int64_t>(layer)));
-  const LayerGroup& group = groups_.group(place.group);
+      groups().place(LayerIndex(static_cast<int64_t>(layer)));
+  const ImageLayout& layout = groups().group(place.group).phases[0].layout;
+  const auto& blocks = taken.row().blocks[static_cast<size_t>(place.group)];
+  const RecurrentSpec& spec = recurrent_.spec();
+  const std::vector<float> nothing(static_cast<size_t>(spec.head_width()));
+  for (int64_t b = 0; b < std::ssize(blocks); ++b) {
+    const BlockRef& block = blocks[static_cast<size_t>(b)];
+    require(
+        !block == row.released[layer][static_cast<size_t>(b)],
+        "the blocks that stay" + at_layer(layer));
+    const int64_t end = std::min(row.size(), (b + 1) * kBlockTokens);
+    const int64_t first = b * kBlockTokens - (spec.taps - 1);
+    for (int64_t head = 0; block && head < spec.key_heads; ++head) {
+      const std::byte* at = block.image() +
+          layout.offset(place.layer, head, kRecurrentInputs).get();
+      for (int64_t p = first; p < end; ++p) {
+        const auto want = p < 0
+            ? nothing
+            : recurrent_.kept(
+                  row.tokens[static_cast<size_t>(p)].token.id, head);
+        require(
+            std::memcmp(
+                at + (p - first) * std::ssize(want) * 4,
+                want.data(),
+                want.size() * 4) == 0,
+            "the inputs of position " + std::to_string(p) + at_layer(layer));
+      }
+    }
+  }
+}
+
+// Encoding the truth over what is stored changes nothing, in any plane.
+void Rig::check_images(Side& side, const PlayedRow& row, size_t layer) {
+  if (cells_[layer].recurrent) {
+    check_inputs(side, row, layer);
+    return;
+  }
+  const Snapshot taken = side.state.snapshot(row.id, row.ids());
+  const LayerPlace place =
+      groups().place(LayerIndex(static_cast<int64_t>(layer)));
+  const LayerGroup& group = groups().group(place.group);
   const size_t in_phase = row.phases[layer];
   const GroupPhase& phase = group.phases[in_phase];
   const auto& blocks = taken.row().blocks[static_cast<size_t>(place.group)];

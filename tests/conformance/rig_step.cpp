@@ -6,17 +6,14 @@
 #include <random>
 #include <stdexcept>
 
-#include "mlx/mlx.h"
-
 #include "holdfast/kernels/cpu/attend_share.h"
+#include "holdfast/kernels/cpu/latent_plan.h"
 #include "rig.h"
 #include "tests/code_of.h"
 
 namespace holdfast::conformance {
 
 namespace {
-
-namespace mx = mlx::core;
 
 constexpr int64_t kLongChunk = 90;
 constexpr int64_t kLongDraft = 7;
@@ -107,7 +104,7 @@ void Rig::add_trunk(Side& side, int64_t length) {
 void Rig::count_shared(Side& side, const std::vector<Draft>& drafts) {
   std::vector<RowSpan> spans;
   std::vector<std::vector<RowBlocks>> blocks(
-      static_cast<size_t>(groups_.size())); // [group][row]
+      static_cast<size_t>(groups().size())); // [group][row]
   for (const Draft& draft : drafts) {
     const PlayedRow& row = side.rows[draft.index];
     spans.push_back(
@@ -125,15 +122,24 @@ void Rig::count_shared(Side& side, const std::vector<Draft>& drafts) {
   }
   for (size_t layer = 0; layer < cells_.size(); ++layer) {
     const AttentionSpec& spec = cells_[layer].spec;
-    const LayerPlace place =
-        groups_.place(LayerIndex(static_cast<int64_t>(layer)));
-    if (cells_[layer].exact()) {
+    const int64_t group =
+        groups().place(LayerIndex(static_cast<int64_t>(layer))).group;
+    const auto& images = blocks[static_cast<size_t>(group)];
+    if (spec.latent) {
+      cpu::LatentJob job;
+      job.spec = &spec;
+      job.rows = spans;
+      job.blocks = images;
+      shared_latent_ += std::ranges::count_if(
+          cpu::plan_latent(job, 1),
+          [](const auto& piece) { return piece.shared_end > 0; });
+    } else if (cells_[layer].exact() && !cells_[layer].recurrent) {
       shared_ +=
           std::ssize(cpu::find_shared(
                          {.query_heads = spec.query_heads / spec.kv_heads,
                           .visibility = spec.visibility},
                          spans,
-                         blocks[static_cast<size_t>(place.group)])
+                         images)
                          .runs);
     }
   }
@@ -167,74 +173,17 @@ Step Rig::begin(Side& side, const std::vector<Draft>& drafts) {
   return step;
 }
 
-mx::array Rig::input(
-    const std::vector<Draft>& drafts,
-    int64_t heads,
-    const std::function<const std::vector<float>&(int32_t)>& of) const {
-  std::vector<float> all;
-  int64_t tokens = 0;
-  for (const Draft& draft : drafts) {
-    for (const int32_t token : draft.tokens) {
-      const std::vector<float>& vectors = of(token);
-      all.insert(all.end(), vectors.begin(), vectors.end());
-      ++tokens;
-    }
-  }
-  return mx::array(
-      all.data(),
-      mx::Shape{
-          static_cast<int>(tokens),
-          static_cast<int>(heads),
-          static_cast<int>(std::ssize(all) / tokens / heads)},
-      mx::float32);
-}
-
-std::shared_ptr<const StepOutputs>
-Rig::attend(Step& step, const std::vector<Draft>& drafts, size_t layers) {
-  std::vector<mx::array> outputs;
-  for (size_t layer = 0; layer < layers; ++layer) {
-    const Truth& truth = truths_[layer];
-    const AttentionSpec& spec = truth.cell().spec;
-    const auto given = [&](ChannelRole role) {
-      return input(
-          drafts, spec.kv_heads, [&, role ](int32_t token) -> auto& {
-            return truth.given(token).of(role);
-          });
-    };
-    const auto q = input(
-        drafts, spec.query_heads, [&](int32_t token) -> auto& {
-          return truth.query(token);
-        });
-    const LayerIndex index(static_cast<int64_t>(layer));
-    outputs.push_back(
-        spec.donor ? step.attend_donor(index, q)
-                   : step.attend(
-                         index,
-                         q,
-                         given(ChannelRole::kKeys),
-                         given(ChannelRole::kValues)));
-  }
-  mx::eval(outputs);
-  played_ += step.tokens();
-  auto result = std::make_shared<StepOutputs>();
-  for (const mx::array& output : outputs) {
-    result->emplace_back(
-        output.data<float>(), output.data<float>() + output.size());
-  }
-  return result;
-}
-
 void Rig::settle(PlayedRow& row) const {
   const int64_t size = row.size();
   for (size_t layer = 0; layer < cells_.size(); ++layer) {
-    const Visibility& keeps = kept_by(layer);
+    const Visibility keeps = kept_by(layer);
     auto& released = row.released[layer];
     released.resize(
         static_cast<size_t>((size + kBlockTokens - 1) / kBlockTokens));
     for (int64_t b = 0; b < std::ssize(released) && keeps.window > 0; ++b) {
       // One position more than the next query sees stays.
       if ((b + 1) * kBlockTokens - 1 < size - keeps.window &&
-          b * kBlockTokens >= keeps.sinks) {
+          b * kBlockTokens >= keeps.sinks && !stays(layer, b)) {
         released[static_cast<size_t>(b)] = true;
       }
     }
@@ -267,6 +216,15 @@ void Rig::end(
     const std::vector<Draft>& drafts,
     const std::vector<int64_t>& wanted) {
   const auto outputs = attend(step, drafts, cells_.size());
+  commit(side, std::move(step), drafts, wanted, outputs);
+}
+
+void Rig::commit(
+    Side& side,
+    Step step,
+    const std::vector<Draft>& drafts,
+    const std::vector<int64_t>& wanted,
+    const std::shared_ptr<const StepOutputs>& outputs) {
   const std::vector<int64_t> accepted = allowed(side, step, drafts, wanted);
   step.commit(accepted);
   int64_t at = 0;
@@ -313,6 +271,23 @@ void Rig::speculate(Side& side, const Operation& operation) {
         static_cast<int64_t>(random()) % (std::ssize(draft.tokens) + 1));
   }
   end(side, begin(side, all), all, accepted);
+}
+
+void Rig::replay(Side& side, const Operation& operation) {
+  std::vector<Draft> all = drafts(side, operation, kLongDraft);
+  std::vector<int64_t> accepted;
+  for (Draft& draft : all) {
+    if (draft.spans.empty()) { // short ones, so that many are of one length
+      draft.tokens.resize(
+          1 + std::min<size_t>(draft.tokens.size() - 1, operation.a / 7 % 2));
+    }
+    accepted.push_back(std::ssize(draft.tokens) - operation.a % 2);
+  }
+  if (!all.empty()) {
+    Step step = begin(side, all);
+    const auto outputs = attend_again(step, all);
+    commit(side, std::move(step), all, accepted, outputs);
+  }
 }
 
 void Rig::roll_back(Side& side, const Operation& operation) {

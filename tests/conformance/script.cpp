@@ -22,7 +22,8 @@ std::ostream& operator<<(std::ostream& out, const Operation& operation) {
       "merge",
       "take",
       "snapshot",
-      "adopt"};
+      "adopt",
+      "replay"};
   return out << names[static_cast<int>(operation.verb)] << "(" << operation.a
              << ", " << operation.b << ", " << operation.c << ")";
 }
@@ -55,7 +56,8 @@ rc::Gen<std::vector<Operation>> scripts() {
        {1, Verb::kMerge},
        {1, Verb::kTake},
        {1, Verb::kSnapshot},
-       {1, Verb::kAdopt}}));
+       {1, Verb::kAdopt},
+       {4, Verb::kReplay}}));
 }
 
 rc::Gen<std::vector<Operation>> scripts_of_forks() {
@@ -68,7 +70,8 @@ rc::Gen<std::vector<Operation>> scripts_of_forks() {
        {2, Verb::kCancel},
        {1, Verb::kReorder},
        {1, Verb::kSnapshot},
-       {1, Verb::kAdopt}}));
+       {1, Verb::kAdopt},
+       {4, Verb::kReplay}}));
 }
 
 } // namespace holdfast::conformance

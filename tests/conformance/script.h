@@ -28,6 +28,7 @@ enum class Verb {
   kTake, // rows leave for the other batch
   kSnapshot,
   kAdopt,
+  kReplay, // a short draft through the graph of an earlier step
 };
 
 struct Operation {

@@ -51,7 +51,8 @@ Truth::Truth(const Cell& cell, int64_t layer) : cell_(cell) {
   std::mt19937_64 of_queries(static_cast<uint64_t>(91 * layer + 3));
   const AttentionSpec& spec = cell.spec;
   for (int32_t token = 0; token < kVocabulary; ++token) {
-    queries_.push_back(uniform(of_queries, spec.query_heads * spec.key_dim));
+    queries_.push_back(
+        uniform(of_queries, spec.query_heads * spec.query_dim()));
     given_.push_back(
         {.keys = uniform(random, spec.kv_heads * spec.key_dim),
          .values = uniform(random, spec.kv_heads * spec.value_dim)});
@@ -97,9 +98,9 @@ const KeysValues& Truth::stored(const TokenAt& token, size_t phase) {
   return kept(token.id, birth(token.span.begin), phase, true);
 }
 
-// A read through MLX rounds no query.
+// A read through MLX rounds no query, nor does that of a latent.
 void Truth::round_query(std::vector<float>& q, size_t phase) const {
-  if (cell_.exact()) {
+  if (cell_.exact() && !cell_.spec.latent) {
     test::round_query(
         cell_.phases[phase].keys->form(),
         static_cast<size_t>(cell_.spec.key_dim),
@@ -107,11 +108,18 @@ void Truth::round_query(std::vector<float>& q, size_t phase) const {
   }
 }
 
-double Truth::score(const float* q, const float* k) const {
+double Truth::score(const float* q, const KeysValues& kv, int64_t head) const {
   double sum = 0.0;
-  for (int64_t d = 0; d < cell_.spec.key_dim; ++d) {
-    sum += static_cast<double>(q[d]) * k[d];
+  const auto add = [&](const std::vector<float>& key, int64_t dim) {
+    for (int64_t d = 0; d < dim; ++d) {
+      sum +=
+          static_cast<double>(*q++) * key[static_cast<size_t>(head * dim + d)];
+    }
+  };
+  if (cell_.spec.latent) {
+    add(kv.values, cell_.spec.value_dim);
   }
+  add(kv.keys, cell_.spec.key_dim);
   sum *= cell_.spec.scale;
   const double cap = cell_.spec.softcap;
   return cap > 0.0 ? cap * std::tanh(sum / cap) : sum;
@@ -138,8 +146,8 @@ Truth::attend(std::span<const TokenAt> tokens, int64_t position, size_t phase) {
     const KeysValues& kv = stored(tokens[static_cast<size_t>(j)], phase);
     for (int64_t h = 0; h < spec.query_heads; ++h) {
       const int64_t head = h / heads_each;
-      const double weight = std::exp(score(
-          q.data() + h * spec.key_dim, kv.keys.data() + head * spec.key_dim));
+      const double weight =
+          std::exp(score(q.data() + h * spec.query_dim(), kv, head));
       sums[static_cast<size_t>(h)] += weight;
       const float* v = kv.values.data() + head * spec.value_dim;
       for (int64_t d = 0; d < spec.value_dim; ++d) {
@@ -171,7 +179,7 @@ double Truth::bound(size_t phase, double largest) const {
   const CodecForm keys = cell_.phases[phase].keys->form();
   const CodecForm values = cell_.phases[phase].values->form();
   const double most = std::max(1.0, largest);
-  if (!cell_.exact()) {
+  if (!cell_.exact() || cell_.spec.latent) {
     return 4e-5 * most;
   }
   if (values.kind != CodecKind::kDense) {

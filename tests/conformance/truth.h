@@ -29,7 +29,8 @@ struct TokenAt {
   bool operator==(const TokenAt&) const = default;
 };
 
-/// Keys [kv_heads, key_dim] and values [kv_heads, value_dim] of one token.
+/// Keys [kv_heads, key_dim] and values [kv_heads, value_dim] of one token; a
+/// latent is the value.
 struct KeysValues {
   std::vector<float> keys;
   std::vector<float> values;
@@ -47,7 +48,7 @@ class Truth {
   const Cell& cell() const {
     return cell_;
   }
-  /// [query_heads * key_dim]
+  /// [query_heads * query_dim]
   const std::vector<float>& query(int32_t token) const {
     return queries_[static_cast<size_t>(token)];
   }
@@ -73,7 +74,8 @@ class Truth {
 
  private:
   void round_query(std::vector<float>& q, size_t phase) const;
-  double score(const float* q, const float* k) const;
+  /// Of a query head and one key-value head.
+  double score(const float* q, const KeysValues& kv, int64_t head) const;
   double bound(size_t phase, double largest) const;
   const KeysValues&
   kept(int32_t token, size_t birth, size_t phase, bool decoded);
