@@ -1,6 +1,6 @@
 // Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
 //
-// Records: found, read, pinned, removed, forgotten.
+// Records: found, read, pinned, removed.
 
 #include <optional>
 #include <string>
@@ -8,7 +8,6 @@
 
 #include "holdfast/tier/disk_tier_core.h"
 #include "holdfast/tier/node_table.h"
-#include "holdfast/tier/object_table.h"
 #include "holdfast/tier/record_path.h"
 #include "holdfast/tier/record_table.h"
 #include "holdfast/tier/tier_map.h"
@@ -64,19 +63,6 @@ find_text(Database& database, const RecordName& name) {
   }
   text.tokens.resize(static_cast<size_t>(record->length.get()));
   return text;
-}
-
-/// Removes nodes from the leaf up, as long as nothing else needs them.
-void remove_unshared(Database& database, NodeId id, Removed& removed) {
-  while (id != NodeId()) {
-    const std::optional<NodeRow> node = find_node(database, id);
-    if (!node || node->children > 0 || node->pinned ||
-        !records_on(database, id).empty()) {
-      return;
-    }
-    remove_leaf(database, *node, removed);
-    id = node->parent;
-  }
 }
 
 } // namespace
@@ -171,45 +157,6 @@ Result<Removed> DiskTier::remove_record(const RecordName& name) {
       transaction.commit();
       removed.records.push_back(name);
     }
-    core_->sweep(removed);
-    return removed;
-  });
-}
-
-Result<Removed> DiskTier::forget(const RecordName& name) {
-  return core_->run([&] {
-    Removed removed;
-    if (const auto record = find_record(core_->database(), name)) {
-      ManifestTransaction transaction(core_->database());
-      remove_record_row(core_->database(), name);
-      removed.records.push_back(name);
-      remove_unshared(core_->database(), record->leaf, removed);
-      erase_dead(core_->database());
-      transaction.commit();
-    }
-    core_->sweep(removed);
-    return removed;
-  });
-}
-
-Result<Removed> DiskTier::forget_all() {
-  return core_->run([&] {
-    Removed removed;
-    Database& database = core_->database();
-    ManifestTransaction transaction(database);
-    for (const StoredRecord& record : all_records(database, nullptr)) {
-      remove_record_row(database, record.name);
-      removed.records.push_back(record.name);
-    }
-    for (const NodeId first : children_of(database, NodeId())) {
-      remove_subtree(database, first, removed);
-    }
-    for (const ObjectRow& object : all_objects(database)) {
-      remove_object_row(database, object);
-      ++removed.objects;
-    }
-    erase_dead(database);
-    transaction.commit();
     core_->sweep(removed);
     return removed;
   });
