@@ -80,7 +80,7 @@ RecordName GenerationStore::name(const std::string& key) const {
   expect(
       !key.empty() && key.size() <= kMaxGenerationKey,
       "[generation] expected a key of 1 to 1024 bytes, got another length");
-  return {std::string(kSpace), tenant_ + key};
+  return {std::string(kGenerationSpace), tenant_ + key};
 }
 
 std::shared_ptr<const RecordContent> GenerationStore::content(

@@ -29,8 +29,6 @@ namespace holdfast {
 
 class GenerationStore : public CheckpointStore {
  public:
-  static constexpr std::string_view kSpace = "generation";
-
   struct Options {
     PrefixTree& tree;
     DiskTier& disk;
