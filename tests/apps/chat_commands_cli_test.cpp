@@ -139,7 +139,7 @@ TEST_F(Chat, SaysWhatAChatTakesWithItsOpenBlock) {
   const Json stats = state({"stats"}).at(0);
   const Json listed = state({"ls"}).at(0);
   EXPECT_EQ(listed["space"], "chat");
-  EXPECT_GE(listed["bytes"], stats["images_bytes"]);
+  EXPECT_GE(listed["bytes"], stats["image_bytes"]);
   EXPECT_EQ(listed["bytes"], listed["own_bytes"]);
 }
 
