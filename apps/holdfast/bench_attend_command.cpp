@@ -258,12 +258,7 @@ int run_bench(const AttendArguments& arguments) {
 void add_bench_attend(CLI::App& bench, Action& action) {
   CLI::App* command =
       bench.add_subcommand("attend", "Speed of attention over stored state");
-  const auto arguments = std::make_shared<AttendArguments>();
-  arguments->add_to(*command);
-  command->footer(kExamples);
-  command->callback([&action, arguments] {
-    action = [arguments] { return run_bench(*arguments); };
-  });
+  set_command<AttendArguments>(*command, action, kExamples, run_bench);
 }
 
 } // namespace holdfast::app

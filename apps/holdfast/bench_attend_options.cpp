@@ -16,18 +16,10 @@ constexpr int64_t kMostRows = 4096;
 constexpr int64_t kMostPositions = int64_t{1} << 24;
 constexpr int64_t kMostMilliseconds = 3'600'000;
 
-void require(const char* name, int64_t got, int64_t least, int64_t most) {
-  if (got < least || got > most) {
-    throw UserError(
-        std::string(name) + ": expected " + std::to_string(least) + " to " +
-        std::to_string(most) + ", got " + std::to_string(got));
-  }
-}
-
 int64_t read_number(const char* name, const std::string& text, int64_t most) {
   try {
     const auto number = read_integer<int64_t>(name, text);
-    require(name, number, 1, most);
+    require_within(name, number, 1, most);
     return number;
   } catch (const CLI::ConversionError& error) {
     throw UserError(error.what());
@@ -123,9 +115,9 @@ void AttendArguments::add_to(CLI::App& command) {
 
 AttendCases read_cases(const AttendArguments& arguments, KernelPath path) {
   return users([&] {
-    require("--positions", arguments.positions, 1, kMostPositions);
-    require("--prefill", arguments.prefill, 0, kMostPositions);
-    require("--time", arguments.milliseconds, 1, kMostMilliseconds);
+    require_within("--positions", arguments.positions, 1, kMostPositions);
+    require_within("--prefill", arguments.prefill, 0, kMostPositions);
+    require_within("--time", arguments.milliseconds, 1, kMostMilliseconds);
     AttendCases cases;
     for (const std::string& text : arguments.kv) {
       cases.codecs.push_back(read_codecs(text));

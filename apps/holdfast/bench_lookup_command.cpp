@@ -194,12 +194,10 @@ class LookupBench {
 void add_bench_lookup(CLI::App& bench, Action& action) {
   CLI::App* command = bench.add_subcommand(
       "lookup", "Time of finding a prompt's state in a large index");
-  const auto arguments = std::make_shared<LookupArguments>();
-  arguments->add_to(*command);
-  command->footer(kExamples);
-  command->callback([&action, arguments] {
-    action = [arguments] { return LookupBench(*arguments).run(); };
-  });
+  set_command<LookupArguments>(
+      *command, action, kExamples, [](LookupArguments& arguments) {
+        return LookupBench(arguments).run();
+      });
 }
 
 } // namespace holdfast::app

@@ -46,21 +46,12 @@ struct BenchArguments {
 
   void validate() const {
     model.validate();
-    const auto require = [](const char* name,
-                            int64_t got,
-                            int64_t least,
-                            int64_t most = int64_t{1} << 30) {
-      if (got < least || got > most) {
-        throw UserError(
-            std::string(name) + ": expected " + std::to_string(least) + " to " +
-            std::to_string(most) + ", got " + std::to_string(got));
-      }
-    };
-    require("--prompt", prompt, 0);
-    require("--gen", generate, prompt == 0 ? 1 : 0);
-    require("--depth", depth, 0);
-    require("--batch", batch, 1, kMostRows);
-    require("--repeat", repeat, 1);
+    constexpr int64_t kMost = int64_t{1} << 30;
+    require_within("--prompt", prompt, 0, kMost);
+    require_within("--gen", generate, prompt == 0 ? 1 : 0, kMost);
+    require_within("--depth", depth, 0, kMost);
+    require_within("--batch", batch, 1, kMostRows);
+    require_within("--repeat", repeat, 1, kMost);
   }
 };
 
@@ -314,9 +305,7 @@ void add_bench_model(CLI::App& bench, Action& action) {
   number("--repeat", arguments->repeat, "Rounds to average (default 1)");
   command->add_flag("--json", arguments->json, "One object on one line");
   command->footer(kExamples);
-  command->callback([&action, arguments] {
-    action = [arguments] { return run_bench(*arguments); };
-  });
+  set_action(*command, action, arguments, run_bench);
 }
 
 } // namespace holdfast::app

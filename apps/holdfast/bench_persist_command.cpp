@@ -217,15 +217,11 @@ class PersistBench {
 void add_bench_persist(CLI::App& bench, Action& action) {
   CLI::App* command =
       bench.add_subcommand("persist", "Cost of keeping state on disk");
-  const auto arguments = std::make_shared<PersistArguments>();
-  arguments->add_to(*command);
-  command->footer(kExamples);
-  command->callback([&action, arguments] {
-    action = [arguments] {
-      arguments->validate();
-      return PersistBench(*arguments).run();
-    };
-  });
+  set_command<PersistArguments>(
+      *command, action, kExamples, [](PersistArguments& arguments) {
+        arguments.validate();
+        return PersistBench(arguments).run();
+      });
 }
 
 } // namespace holdfast::app

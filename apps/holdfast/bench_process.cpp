@@ -153,16 +153,4 @@ BenchFolder::~BenchFolder() {
   std::filesystem::remove_all(path_, error);
 }
 
-void require_within(
-    const char* name,
-    int64_t got,
-    int64_t least,
-    int64_t most) {
-  if (got < least || got > most) {
-    throw UserError(
-        std::string(name) + ": expected " + std::to_string(least) + " to " +
-        std::to_string(most) + ", got " + std::to_string(got));
-  }
-}
-
 } // namespace holdfast::app

@@ -45,7 +45,4 @@ class BenchFolder {
   std::string path_;
 };
 
-/// Throws UserError "NAME: expected LEAST to MOST, got ...".
-void require_within(const char* name, int64_t got, int64_t least, int64_t most);
-
 } // namespace holdfast::app

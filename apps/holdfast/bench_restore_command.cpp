@@ -272,15 +272,11 @@ class RestoreBench {
 void add_bench_restore(CLI::App& bench, Action& action) {
   CLI::App* command = bench.add_subcommand(
       "restore", "Time to the first token after a restart");
-  const auto arguments = std::make_shared<RestoreArguments>();
-  arguments->add_to(*command);
-  command->footer(kExamples);
-  command->callback([&action, arguments] {
-    action = [arguments] {
-      arguments->validate();
-      return RestoreBench(*arguments).run();
-    };
-  });
+  set_command<RestoreArguments>(
+      *command, action, kExamples, [](RestoreArguments& arguments) {
+        arguments.validate();
+        return RestoreBench(arguments).run();
+      });
 }
 
 } // namespace holdfast::app

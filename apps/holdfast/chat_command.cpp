@@ -15,9 +15,6 @@ namespace holdfast::app {
 
 namespace {
 
-/// How long the end of a chat waits for the disk.
-constexpr double kFlushSeconds = 10;
-
 void greet(const ChatArguments& arguments, const ChatSession& session) {
   if (!session.has_template()) {
     complain(
@@ -56,21 +53,27 @@ int run_chat(ChatArguments& arguments) {
   const int code = blaming(
       arguments.model.path, [&] { return ChatLoop(arguments, session).run(); });
   if (session.kept()) {
-    flush_state(*running->cache, kFlushSeconds);
+    flush_state(*running->cache);
   }
   return code;
 }
+
+constexpr const char* kExamples = R"(
+A line is a message; one that ends in a backslash goes on in the next line, and
+""" begins a block that ends with """. /help lists the commands. Ctrl-C ends an
+answer; at the prompt, twice, the chat; Ctrl-D ends it too.
+
+Examples:
+  holdfast chat -m model.gguf --name trip
+  holdfast chat -m model.gguf --continue trip
+  printf 'Hello\nAnd now?\n' | holdfast chat -m model.gguf --json)";
 
 } // namespace
 
 void add_chat(CLI::App& app, Action& action) {
   CLI::App* command =
       app.add_subcommand("chat", "Talk with a model, and go on later");
-  const auto arguments = std::make_shared<ChatArguments>();
-  arguments->add_to(*command);
-  command->callback([&action, arguments] {
-    action = [arguments] { return run_chat(*arguments); };
-  });
+  set_command<ChatArguments>(*command, action, kExamples, run_chat);
 }
 
 } // namespace holdfast::app

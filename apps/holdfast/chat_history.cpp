@@ -114,4 +114,52 @@ void ChatHistory::add(
   pending.reset();
 }
 
+std::vector<int32_t> ChatHistory::stored_tokens() const {
+  std::vector<int32_t> result = tokens(current_);
+  if (!result.empty()) {
+    result.pop_back();
+  }
+  return result;
+}
+
+std::vector<std::vector<int32_t>> ChatHistory::texts() const {
+  std::vector<std::vector<int32_t>> result;
+  for (int64_t turn = 0; turn < std::ssize(turns_); ++turn) {
+    result.push_back(prompt_tokens(turn));
+    result.push_back(tokens(turn));
+  }
+  return result;
+}
+
+std::vector<std::vector<int32_t>> ChatHistory::branches() const {
+  std::vector<bool> goes_on(turns_.size());
+  for (const ChatTurn& turn : turns_) {
+    if (turn.parent != kNoTurn) {
+      const auto parent = static_cast<size_t>(turn.parent);
+      const ChatTurn& before = turns_[parent];
+      goes_on[parent] = goes_on[parent] ||
+          turn.shared ==
+              before.shared + std::ssize(before.prompt) +
+                  std::ssize(before.ids);
+    }
+  }
+  std::vector<std::vector<int32_t>> result;
+  for (size_t turn = 0; turn < turns_.size(); ++turn) {
+    if (!goes_on[turn]) {
+      result.push_back(tokens(static_cast<int64_t>(turn)));
+    }
+  }
+  return result;
+}
+
+bool ChatHistory::fits(int32_t vocabulary_size) const {
+  const auto known = [&](int32_t id) {
+    return id >= 0 && id < vocabulary_size;
+  };
+  return std::ranges::all_of(turns_, [&](const ChatTurn& turn) {
+    return std::ranges::all_of(turn.prompt, known) &&
+        std::ranges::all_of(turn.ids, known);
+  });
+}
+
 } // namespace holdfast::app

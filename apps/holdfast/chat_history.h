@@ -2,13 +2,15 @@
 //
 // A chat's turns as a tree: each has a parent, one is current, a new one is put
 // below it. A turn keeps its tokens as they were computed, as what it shares
-// with its parent and its own. As JSON it is the body of a record
-// (docs/cli.md); what is read there is checked. One thread.
+// with its parent and its own. As JSON it goes with a record (docs/cli.md),
+// whose tokens it does not say again; what is read there is checked. One
+// thread.
 
 #pragma once
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -76,9 +78,23 @@ class ChatHistory {
       std::span<const int32_t> prompt,
       const Generation& answer);
 
+  /// The tokens of the record that the history goes with: those of the current
+  /// turn whose state there is, so all but the last one.
+  std::vector<int32_t> stored_tokens() const;
+  /// All tokens that were ever asked or answered with, from the first on: of
+  /// each turn the prompt, and with its answer.
+  std::vector<std::vector<int32_t>> texts() const;
+  /// Of these, those that no other begins with.
+  std::vector<std::vector<int32_t>> branches() const;
+  /// False where a token is none of the vocabulary's.
+  bool fits(int32_t vocabulary_size) const;
+
+  /// Without the stored tokens, and without the question that waits.
   std::string json() const;
-  /// kCorrupt for what json() does not give; kUnsupported for a later version.
-  static Result<ChatHistory> parse(const std::string& json);
+  /// stored: the record's tokens. kCorrupt for what json() does not give;
+  /// kUnsupported for a later version.
+  static Result<ChatHistory>
+  parse(const std::string& json, std::span<const int32_t> stored);
 
   bool operator==(const ChatHistory&) const = default;
 

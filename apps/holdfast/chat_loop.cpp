@@ -2,6 +2,7 @@
 
 #include "chat_loop.h"
 
+#include <algorithm>
 #include <cstdio>
 
 #include <unistd.h>
@@ -14,20 +15,7 @@ namespace holdfast::app {
 
 namespace {
 
-constexpr const char* kHelp =
-    "/help           this list\n"
-    "/history        what was said up to here\n"
-    "/tree           all turns, with their numbers\n"
-    "/undo           go back to before the last question; its turn stays in "
-    "the tree\n"
-    "/goto N         go to turn N of the tree\n"
-    "/fork [NAME]    go on in a copy of the chat; this one stays as it is\n"
-    "/save NAME      keep the chat under this name too, and go on there\n"
-    "/load [NAME]    go to another chat; without a name: list them\n"
-    "/system [TEXT]  what the model is told first, from the next question on; "
-    "without a text: show it; - : nothing\n"
-    "/why            why the last answer began with so much known state\n"
-    "/quit           end the chat\n"
+constexpr const char* kInput =
     "A line that ends in \\ goes on in the next; \"\"\" begins and ends a "
     "block; // begins a message with /.\n";
 
@@ -69,15 +57,13 @@ int ChatLoop::run() {
   if (const auto& waiting = session_.history().pending) {
     answer(ChatHistory::Pending(*waiting));
   }
-  while (!signals_.terminated()) {
+  while (!signals_.terminated() && !ended_) {
     const ChatInput input = read();
     if (input.end != LineEnd::kLine) {
       break;
     }
     if (input.command) {
-      if (!command(input.text)) {
-        break;
-      }
+      command(input.text);
     } else if (!input.text.empty()) {
       answer({.system = session_.history().system, .user = input.text});
     }
@@ -127,84 +113,149 @@ void ChatLoop::answer(const ChatHistory::Pending& question) {
   signals_.clear(); // a Ctrl-C was the answer's
 }
 
-bool ChatLoop::command(const std::string& line) {
+void ChatLoop::said(const std::function<void()>& what) {
+  try {
+    what();
+    return;
+  } catch (const UserError& error) {
+    complain(error.what());
+  } catch (const Error& error) {
+    complain(error.what());
+  } catch (const CLI::Error& error) {
+    complain(error.what());
+  }
+  failed_ = true;
+}
+
+std::span<const ChatLoop::Command> ChatLoop::commands() {
+  static constexpr Command kCommands[] = {
+      {"/help", "", "this list", &ChatLoop::help},
+      {"/history", "", "what was said up to here", &ChatLoop::show_history},
+      {"/tree", "", "all turns, with their numbers", &ChatLoop::tree},
+      {"/undo",
+       "",
+       "go back to before the last question; its turn stays in the tree",
+       &ChatLoop::undo},
+      {"/goto", "N", "go to turn N of the tree", &ChatLoop::go_to},
+      {"/fork",
+       "[NAME]",
+       "go on in a copy of the chat; this one stays as it is",
+       &ChatLoop::fork},
+      {"/save",
+       "NAME",
+       "keep the chat under this name too, and go on there",
+       &ChatLoop::save},
+      {"/load",
+       "[NAME]",
+       "go to another chat; without a name: list them",
+       &ChatLoop::load},
+      {"/system",
+       "[TEXT]",
+       "what the model is told first, from the next question on; without a "
+       "text: show it; - : nothing",
+       &ChatLoop::system},
+      {"/why",
+       "",
+       "why the last answer began with so much known state",
+       &ChatLoop::why},
+      {"/quit", "", "end the chat", &ChatLoop::quit}};
+  return kCommands;
+}
+
+void ChatLoop::command(const std::string& line) {
   const size_t blank = line.find(' ');
   const std::string verb = line.substr(0, blank);
   std::string rest = blank == line.npos ? "" : line.substr(blank + 1);
   rest.erase(0, rest.find_first_not_of(' '));
-  if (verb == "/quit" || verb == "/exit") {
-    return false;
-  }
-  try {
-    if (verb == "/help") {
-      screen_.tell(verb, kHelp);
-    } else if (verb == "/why") {
-      screen_.tell(verb, as_text(why_, "nothing was answered yet"));
-    } else if (verb == "/fork") {
-      fork(rest);
-    } else if (verb == "/save") {
-      session_.save_as(rest);
-      screen_.tell(verb, "kept as " + session_.name());
-    } else if (verb == "/load" && !rest.empty()) {
-      session_.load(rest);
-      screen_.tell(verb, history_text(session_.history()));
-    } else if (verb == "/load") {
-      std::string list;
-      for (const std::string& name : session_.names()) {
-        list += name + "\n";
-      }
-      screen_.tell(verb, as_text(list, "no chat is kept"));
-    } else if (!history_command(verb, rest)) {
+  const auto all = commands();
+  const auto found = std::ranges::find(all, verb, &Command::verb);
+  said([&] {
+    if (found == all.end()) {
       throw UserError("expected a command that there is (/help), got " + verb);
     }
-  } catch (const UserError& error) {
-    failed_ = true;
-    complain(error.what());
-  }
+    (this->*found->run)(rest);
+  });
   // A chat that was loaded may have been killed before its answer.
-  if (verb == "/load" && session_.history().pending) {
-    answer(ChatHistory::Pending(*session_.history().pending));
+  if (const auto& waiting = session_.history().pending) {
+    answer(ChatHistory::Pending(*waiting));
   }
-  return true;
 }
 
-bool ChatLoop::history_command(
-    const std::string& verb,
-    const std::string& rest) {
+void ChatLoop::help(const std::string&) {
+  std::string text;
+  for (const Command& each : commands()) {
+    constexpr size_t kColumn = 16;
+    std::string name(each.verb);
+    name += each.argument.empty() ? "" : " " + std::string(each.argument);
+    name.resize(kColumn, ' ');
+    text += name + std::string(each.help) + "\n";
+  }
+  screen_.tell("/help", text + kInput);
+}
+
+void ChatLoop::tell_history(const char* verb) {
+  screen_.tell(verb, history_text(session_.history()));
+}
+
+void ChatLoop::show_history(const std::string&) {
+  tell_history("/history");
+}
+
+void ChatLoop::tree(const std::string&) {
+  screen_.tell("/tree", tree_text(session_.history()));
+}
+
+void ChatLoop::undo(const std::string&) {
   const ChatHistory& history = session_.history();
-  if (verb == "/history") {
-    screen_.tell(verb, history_text(history));
-  } else if (verb == "/tree") {
-    screen_.tell(verb, tree_text(history));
-  } else if (verb == "/undo") {
-    if (history.current() == kNoTurn) {
-      throw UserError("/undo: expected a turn to undo, got none");
-    }
-    session_.go_to(
-        history.turns()[static_cast<size_t>(history.current())].parent);
-    screen_.tell(verb, history_text(history));
-  } else if (verb == "/goto") {
-    try {
-      const auto turn = read_integer<int64_t>("/goto", rest);
-      users([&] { session_.go_to(turn); });
-    } catch (const CLI::Error&) {
-      throw UserError("/goto: expected the number of a turn, got " + rest);
-    }
-    screen_.tell(verb, history_text(history));
-  } else if (verb == "/system") {
-    if (!rest.empty()) {
-      session_.set_system(rest == "-" ? "" : rest);
-    }
-    screen_.tell(verb, as_text(history.system, "no system text"));
-  } else {
-    return false;
+  if (history.current() == kNoTurn) {
+    throw UserError("/undo: expected a turn to undo, got none");
   }
-  return true;
+  session_.go_to(
+      history.turns()[static_cast<size_t>(history.current())].parent);
+  tell_history("/undo");
 }
 
-void ChatLoop::fork(const std::string& name) {
-  session_.save_as(name.empty() ? session_.free_name() : name);
+void ChatLoop::go_to(const std::string& rest) {
+  session_.go_to(read_integer<int64_t>("/goto", rest));
+  tell_history("/goto");
+}
+
+void ChatLoop::fork(const std::string& rest) {
+  session_.save_as(rest.empty() ? session_.free_name() : rest);
   screen_.tell("/fork", "goes on as " + session_.name());
+}
+
+void ChatLoop::save(const std::string& rest) {
+  session_.save_as(rest);
+  screen_.tell("/save", "kept as " + session_.name());
+}
+
+void ChatLoop::load(const std::string& rest) {
+  if (rest.empty()) {
+    std::string list;
+    for (const std::string& name : session_.names()) {
+      list += name + "\n";
+    }
+    screen_.tell("/load", as_text(list, "no chat is kept"));
+    return;
+  }
+  session_.load(rest);
+  tell_history("/load");
+}
+
+void ChatLoop::system(const std::string& rest) {
+  if (!rest.empty()) {
+    session_.set_system(rest == "-" ? "" : rest);
+  }
+  screen_.tell("/system", as_text(session_.history().system, "no system text"));
+}
+
+void ChatLoop::why(const std::string&) {
+  screen_.tell("/why", as_text(why_, "nothing was answered yet"));
+}
+
+void ChatLoop::quit(const std::string&) {
+  ended_ = true;
 }
 
 } // namespace holdfast::app

@@ -9,20 +9,6 @@
 
 namespace holdfast::app {
 
-namespace {
-
-constexpr const char* kExamples = R"(
-A line is a message; one that ends in a backslash goes on in the next line, and
-""" begins a block that ends with """. /help lists the commands. Ctrl-C ends an
-answer; at the prompt, twice, the chat; Ctrl-D ends it too.
-
-Examples:
-  holdfast chat -m model.gguf --name trip
-  holdfast chat -m model.gguf --continue trip
-  printf 'Hello\nAnd now?\n' | holdfast chat -m model.gguf --json)";
-
-} // namespace
-
 void require_chat_name(const std::string& name) {
   const bool plain = std::ranges::all_of(name, [](char c) {
     const auto byte = static_cast<unsigned char>(c);
@@ -40,6 +26,8 @@ void ChatArguments::add_to(CLI::App& command) {
   model.add_to(command);
   model.add_compiled_to(command);
   folder.add_to(command);
+  folder.add_foreign_to(command);
+  checkpoints.add_to(command);
   TextOptions::add_to(command);
   command.add_option("--system", system, "What the model is told first")
       ->type_name("TEXT");
@@ -63,11 +51,11 @@ void ChatArguments::add_to(CLI::App& command) {
   command.add_flag("--json", json, "One object a line for each turn");
   command.add_flag(
       "--verbose", verbose, "Say how the model runs and what was reused");
-  command.footer(kExamples);
 }
 
 void ChatArguments::complete() {
   model.validate();
+  checkpoints.validate();
   TextOptions::complete(model.chunk);
   if (goes_on && !folder.kept()) {
     throw UserError(

@@ -10,6 +10,7 @@
 #include <CLI/CLI.hpp>
 
 #include "options.h"
+#include "resume_options.h"
 #include "state_folder.h"
 #include "text_options.h"
 
@@ -18,6 +19,7 @@ namespace holdfast::app {
 struct ChatArguments : TextOptions {
   ModelOptions model;
   StateFolder folder;
+  CheckpointOptions checkpoints; // of the answer that runs
   std::optional<std::string> system;
   std::string name; // of a new chat; empty: made of the time
   bool goes_on = false; // --continue

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "console.h"
+#include "generation_json.h"
 #include "holdfast/formats/jinja_text.h"
 #include "holdfast/prefix/text_facts.h"
 #include "json.h"
@@ -16,29 +17,18 @@ namespace {
 
 Json answer_json(const ChatSession& session, const ChatAnswer& answer) {
   const ChatHistory& history = session.history();
-  const Generation& result = answer.result;
   const ChatTurn& turn =
       history.turns()[static_cast<size_t>(history.current())];
-  return {
+  Json json{
       {"chat", session.name()},
       {"turn", history.current()},
       {"parent", turn.parent},
       {"user", turn.user},
-      {"text", result.text},
-      {"ids", result.ids},
-      {"finish_reason", name(result.finish_reason)},
-      {"prompt_tokens", result.prompt_ids.size()},
-      {"reused_tokens", result.reused_tokens},
-      {"reused_from_disk", result.reused_from_disk},
-      {"reuse", result.reuse},
       {"rewritten", answer.rewritten},
-      {"resumed_tokens", result.resumed_tokens},
-      {"generated_tokens", result.ids.size()},
       {"durable", answer.durable},
-      {"first_token_ms", result.first_token_ms},
-      {"prefill_tok_s", result.prefill_tok_s},
-      {"decode_tok_s", result.decode_tok_s},
       {"seed", history.seed}};
+  add_generation(json, answer.result);
+  return json;
 }
 
 } // namespace

@@ -6,6 +6,7 @@
 #include <ctime>
 #include <utility>
 
+#include "chat_record.h"
 #include "console.h"
 #include "errors.h"
 #include "holdfast/base/sha256.h"
@@ -69,14 +70,16 @@ ChatSession::ChatSession(ChatArguments& arguments, RunningModel& running)
   use(std::move(fresh));
   if (store_) {
     name_ = arguments_.name.empty() ? name_of_now() : arguments_.name;
-    if (store_->has(name_)) {
-      if (!arguments_.name.empty()) {
-        throw UserError(
-            "--name: expected a new name, got that of a chat which is kept "
-            "(--continue " +
-            name_ + " goes on with it)");
-      }
+    if (arguments_.name.empty() &&
+        (store_->has(name_) || !store_->try_open(name_))) {
       name_ = free_name();
+    }
+    store_->open(name_);
+    if (store_->has(name_)) {
+      throw UserError(
+          "--name: expected a new name, got that of a chat which is kept "
+          "(--continue " +
+          name_ + " goes on with it)");
     }
   }
 }
@@ -102,15 +105,31 @@ void ChatSession::use(ChatHistory history) {
 
 void ChatSession::load(const std::string& name) {
   require_folder("/load");
-  ChatHistory loaded = store_->load(name);
-  if (loaded.vocabulary != vocabulary_) {
+  store_->open(name);
+  try {
+    use(loaded(name));
+    name_ = name;
+  } catch (const UserError&) {
+    if (!name_.empty()) {
+      store_->open(name_); // that one goes on
+    }
+    throw;
+  }
+}
+
+ChatHistory ChatSession::loaded(const std::string& name) {
+  ChatHistory history = store_->load();
+  if (history.vocabulary != vocabulary_) {
     throw UserError(
         "chat \"" + name +
         "\": expected one of a model with the same "
         "vocabulary, got another's");
   }
-  use(std::move(loaded));
-  name_ = name;
+  if (!history.fits(running_.loaded.source.tokenizer.size())) {
+    throw UserError(
+        "chat \"" + name + "\": expected tokens of the vocabulary, got others");
+  }
+  return history;
 }
 
 void ChatSession::require_folder(const char* command) const {
@@ -123,21 +142,25 @@ void ChatSession::require_folder(const char* command) const {
 }
 
 bool ChatSession::keep() {
-  if (!store_) {
-    return false;
+  return store_ && store_->store(history_);
+}
+
+void ChatSession::ask_on_disk(const ChatHistory::Pending& question) {
+  history_.pending = question;
+  if (store_) {
+    store_->store_question(history_);
   }
+}
+
+void ChatSession::drop_question() noexcept {
+  history_.pending.reset();
   try {
-    return store_->store(name_, history_);
-  } catch (const Error& error) {
-    if (error.code() != ErrorCode::kStale) {
-      throw;
+    if (store_) {
+      store_->drop_question();
     }
-    const std::string other = free_name();
-    complain(
-        "another process went on with chat \"" + name_ +
-        "\": this one goes on as \"" + other + '"');
-    name_ = other;
-    return store_->store(name_, history_);
+  } catch (const std::exception& error) {
+    // The chat would answer it when it is gone on with.
+    complain(std::string("the question stays on disk: ") + error.what());
   }
 }
 
@@ -145,10 +168,9 @@ std::unique_ptr<ResumableRun> ChatSession::begin_run() {
   if (!store_ || arguments_.model.state.reference_read) {
     return nullptr; // what a reference read gives depends on chunks
   }
-  const std::string key =
-      "chat/" + name_ + "/" + std::to_string(history_.turns().size());
   auto run = std::make_unique<ResumableRun>(
-      *running_.cache, ResumableOptions{.key = key});
+      *running_.cache,
+      arguments_.checkpoints.with(answer_key(name_, history_.turns().size())));
   if (!run->damage().empty()) {
     complain("the interrupted answer is begun anew: " + run->damage());
   }
@@ -163,39 +185,48 @@ ChatSession::ask(const ChatHistory::Pending& question, const Hooks& hooks) {
   const auto last = history_.last();
   const TurnPrompt prompt =
       prompt_->next(last ? &*last : nullptr, history_.asked(question));
-  history_.pending = question;
+  std::unique_ptr<ResumableRun> run;
+  ChatAnswer answer;
+  answer.rewritten = prompt.rewritten;
   try {
-    keep();
-    auto run = begin_run();
-    ChatAnswer answer;
-    try {
-      answer = generate(prompt, hooks, run.get());
-    } catch (const Error& error) {
-      if (error.code() != ErrorCode::kUnsupported || !run || !run->point()) {
-        throw;
-      }
-      complain(
-          std::string("the interrupted answer is begun anew: ") + error.what());
-      run->complete();
-      run.reset(); // its claim of the key
-      run = begin_run();
-      answer = generate(prompt, hooks, run.get());
+    ask_on_disk(question);
+    answer.result = answered(prompt, hooks, run);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::kIo) {
+      drop_question();
     }
-    history_.add(question, prompt.tokens, answer.result);
-    answer.rewritten = prompt.rewritten;
-    answer.durable = keep();
-    if (run) {
-      run->complete();
-    }
-    return answer;
-  } catch (const Error&) {
-    history_.pending.reset();
-    keep();
     throw;
   }
+  history_.add(question, prompt.tokens, answer.result);
+  answer.durable = keep();
+  if (run) {
+    run->complete();
+  }
+  return answer;
 }
 
-ChatAnswer ChatSession::generate(
+Generation ChatSession::answered(
+    const TurnPrompt& prompt,
+    const Hooks& hooks,
+    std::unique_ptr<ResumableRun>& resumable) {
+  resumable = begin_run();
+  try {
+    return generate(prompt, hooks, resumable.get());
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::kUnsupported || !resumable ||
+        !resumable->point()) {
+      throw;
+    }
+    complain(
+        std::string("the interrupted answer is begun anew: ") + error.what());
+  }
+  resumable->complete();
+  resumable.reset(); // its claim of the key
+  resumable = begin_run();
+  return generate(prompt, hooks, resumable.get());
+}
+
+Generation ChatSession::generate(
     const TurnPrompt& prompt,
     const Hooks& hooks,
     ResumableRun* resumable) {
@@ -214,7 +245,7 @@ ChatAnswer ChatSession::generate(
   if (failure) {
     complain(failure->what());
   }
-  return {.result = std::move(results.front())};
+  return std::move(results.front());
 }
 
 void ChatSession::set_system(const std::string& text) {
@@ -237,6 +268,7 @@ void ChatSession::save_as(const std::string& name) {
     throw UserError(
         "expected a new name, got that of a chat which is kept: " + name);
   }
+  store_->open(name);
   name_ = name;
   keep();
 }

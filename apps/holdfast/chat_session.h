@@ -55,7 +55,8 @@ class ChatSession {
     const std::atomic<bool>* interrupted = nullptr;
   };
   /// Answers the question; a question that waits is answered by the same call.
-  /// Where it throws, the history is as before.
+  /// Where it throws, no turn was added; after kIo the question still waits on
+  /// disk.
   ChatAnswer ask(const ChatHistory::Pending& question, const Hooks& hooks);
 
   void set_system(const std::string& text);
@@ -69,14 +70,23 @@ class ChatSession {
 
  private:
   std::unique_ptr<ResumableRun> begin_run();
-  ChatAnswer generate(
+  void ask_on_disk(const ChatHistory::Pending& question);
+  void drop_question() noexcept;
+  /// With an answer that was interrupted where there is one; anew where that is
+  /// of other options. resumable: what became of it.
+  Generation answered(
+      const TurnPrompt& prompt,
+      const Hooks& hooks,
+      std::unique_ptr<ResumableRun>& resumable);
+  Generation generate(
       const TurnPrompt& prompt,
       const Hooks& hooks,
       ResumableRun* resumable);
-  /// Says where it goes on under another name, because another process went on
-  /// with the chat.
+  /// True where all of it is on disk.
   bool keep();
   void require_folder(const char* command) const;
+  /// The chat that the store has open, where it can be gone on with here.
+  ChatHistory loaded(const std::string& name);
   void use(ChatHistory history);
 
   ChatArguments& arguments_;

@@ -2,56 +2,57 @@
 
 #include "chat_store.h"
 
-#include <chrono>
 #include <utility>
 
+#include "chat_record.h"
 #include "console.h"
 #include "errors.h"
 #include "holdfast/prefix/text_facts.h"
+#include "state_claims.h"
+#include "state_folder.h"
 
 namespace holdfast::app {
 
-namespace {
+ChatStore::ChatStore(PrefixCache& cache, std::string model)
+    : cache_(cache),
+      model_(std::move(model)),
+      claims_(claims_of(*cache.disk())) {}
 
-constexpr std::string_view kSpace = "chat";
-constexpr std::string_view kPart = "history";
-constexpr uint32_t kPartVersion = 1;
-/// How long a turn waits for the disk before it says that it did not answer.
-constexpr std::chrono::seconds kPatience{10};
-
-RecordName record_name(const std::string& name) {
-  return {.space = std::string(kSpace), .name = name};
+bool ChatStore::try_open(const std::string& name) {
+  if (claim_ && name == name_) {
+    return true;
+  }
+  auto claim = claims_.claim(chat_claim(name));
+  if (claim.status().code() == ErrorCode::kUnsupported) {
+    return false;
+  }
+  claim_ = std::move(claim).value();
+  name_ = name;
+  return true;
 }
 
-} // namespace
-
-bool ChatStore::store(const std::string& name, const ChatHistory& history) {
-  const auto known = cache_.record(record_name(name));
-  const auto mine = versions_.find(name);
-  if (known.ok() &&
-      (mine == versions_.end() ||
-       known.value().facts.version != mine->second)) {
-    throw Error(
-        ErrorCode::kStale,
-        "[chat] expected to be alone with the chat \"" + name +
-            "\", got one that another process stored meanwhile");
+void ChatStore::open(const std::string& name) {
+  if (!try_open(name)) {
+    throw UserError(
+        "chat \"" + name +
+        "\": expected one that no other process has open, got one that is open "
+        "(end it there, or begin another with --name)");
   }
-  NamedRecord record{.name = record_name(name)};
-  record.body.set(kPart, {.version = kPartVersion, .bytes = history.json()});
-  const auto& turns = history.turns();
+}
+
+NamedRecord ChatStore::record(RecordName name, const std::string& line) const {
+  NamedRecord record{.name = std::move(name)};
   set_facts(
       record.body,
       {.model = model_,
-       .line = first_line(
-           turns.empty() ? (history.pending ? history.pending->user : "")
-                         : turns.front().user),
+       .line = first_line(line),
        .made_ns = cache_.clock().wall_ns()});
-  cache_.put({history.tokens(history.current())}, std::move(record));
-  const FlushReport report =
-      cache_.flush({.until = cache_.clock().now() + kPatience, .last = false});
-  if (const auto stored = cache_.record(record_name(name)); stored.ok()) {
-    versions_[name] = stored.value().facts.version;
-  }
+  return record;
+}
+
+bool ChatStore::flush() {
+  const FlushReport report = cache_.flush(
+      {.until = cache_.clock().now() + kFlushPatience, .last = false});
   if (!report.durable && !std::exchange(complained_, true)) {
     complain("the chat is not on disk yet: " + report.text());
   }
@@ -59,48 +60,90 @@ bool ChatStore::store(const std::string& name, const ChatHistory& history) {
   return report.durable;
 }
 
-ChatHistory ChatStore::load(const std::string& name) {
-  const auto known = cache_.record(record_name(name));
+bool ChatStore::store(const ChatHistory& history) {
+  const auto& turns = history.turns();
+  NamedRecord chat =
+      record(chat_record_name(name_), turns.empty() ? "" : turns.front().user);
+  set_history(chat.body, history);
+  cache_.put({history.stored_tokens()}, std::move(chat));
+  const bool durable = flush();
+  if (durable) {
+    // One that stays knows which moment of the chat it was of.
+    (void)cache_.remove_record(question_record_name(name_)).ok();
+  }
+  return durable;
+}
+
+bool ChatStore::store_question(const ChatHistory& history) {
+  if (history.turns().empty() && !has(name_)) {
+    NamedRecord chat = record(chat_record_name(name_), history.pending->user);
+    set_history(chat.body, history);
+    cache_.put(Path{}, std::move(chat));
+  }
+  NamedRecord question =
+      record(question_record_name(name_), history.pending->user);
+  set_question(question.body, history);
+  cache_.put(Path{}, std::move(question));
+  return flush();
+}
+
+void ChatStore::drop_question() {
+  cache_.remove_record(question_record_name(name_)).check();
+}
+
+ChatHistory ChatStore::load() {
+  const auto known = cache_.record(chat_record_name(name_));
   if (!known.ok()) {
     throw UserError(
         known.status().code() == ErrorCode::kNotFound
-            ? "expected a chat that was kept, got \"" + name + '"'
+            ? "expected a chat that was kept, got \"" + name_ + '"'
             : known.status().text());
   }
-  const RecordBody::Part* part = known.value().body.find(kPart);
-  if (part == nullptr || part->version != kPartVersion) {
-    throw UserError(
-        "chat \"" + name + "\": expected a history of version 1, got none");
-  }
-  const auto history = ChatHistory::parse(part->bytes);
+  auto history = history_of(known.value().body, known.value().tokens);
   if (!history.ok()) {
-    throw UserError("chat \"" + name + "\": " + history.status().text());
+    throw UserError("chat \"" + name_ + "\": " + history.status().text());
   }
-  versions_[name] = known.value().facts.version;
-  return history.value();
+  ChatHistory chat = std::move(history).value();
+  const auto waiting = cache_.record(question_record_name(name_));
+  if (waiting.ok()) {
+    auto question = question_of(waiting.value().body, chat);
+    if (!question.ok()) {
+      throw UserError("chat \"" + name_ + "\": " + question.status().text());
+    }
+    if (question.value()) {
+      chat.pending = std::move(question).value();
+    }
+  } else if (waiting.status().code() != ErrorCode::kNotFound) {
+    complain(
+        "chat \"" + name_ + "\": the question that waited cannot be read: " +
+        waiting.status().text());
+  }
+  return chat;
 }
 
 bool ChatStore::has(const std::string& name) {
-  return cache_.record(record_name(name)).ok();
+  return cache_.record(chat_record_name(name)).ok();
 }
 
 std::optional<std::string> ChatStore::newest() {
-  const std::vector<RecordFacts> records = cache_.records(kSpace).value();
   std::optional<std::string> name;
   int64_t at = 0;
-  for (const RecordFacts& facts : records) {
-    if (!name || facts.stored_ns >= at) {
-      name = facts.name.name;
-      at = facts.stored_ns;
+  for (const std::string_view space : {kChatSpace, kQuestionSpace}) {
+    const auto records = cache_.records(space);
+    for (const RecordFacts& facts : records.value()) {
+      if (!name || facts.stored_ns >= at) {
+        name = facts.name.name;
+        at = facts.stored_ns;
+      }
     }
   }
   return name;
 }
 
 std::vector<std::string> ChatStore::names() {
-  const std::vector<RecordFacts> records = cache_.records(kSpace).value();
+  const auto records = cache_.records(kChatSpace);
   std::vector<std::string> names;
-  for (const RecordFacts& facts : records) {
+  for (const RecordFacts& facts : records.value()) {
     names.push_back(facts.name.name);
   }
   return names;

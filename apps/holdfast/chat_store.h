@@ -1,43 +1,60 @@
 // Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
 //
-// Chats as records of the space "chat" of a cache with a disk: a history, with
-// the tokens of its current turn, so that their state stays with it. One
-// thread: the state's.
+// Chats as records of a cache with a disk (chat_record.h). The one that is open
+// is claimed: no other process stores it meanwhile. What could not be written
+// is said on standard error. One thread: the state's.
 
 #pragma once
 
-#include <cstdint>
-#include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "chat_history.h"
 #include "holdfast/prefix/prefix_cache.h"
+#include "holdfast/tier/key_claims.h"
 
 namespace holdfast::app {
 
 class ChatStore {
  public:
-  /// The cache outlives it; model: the name of its file.
-  ChatStore(PrefixCache& cache, std::string model)
-      : cache_(cache), model_(std::move(model)) {}
+  /// The cache, which has a disk, outlives it; model: the name of its file.
+  ChatStore(PrefixCache& cache, std::string model);
 
-  /// The history is on disk when it returns true; it says on standard error
-  /// where it could not be written. Throws kStale where another process stored
-  /// the chat since this one read or stored it.
-  bool store(const std::string& name, const ChatHistory& history);
-  /// Throws UserError where there is none, or it cannot be read.
-  ChatHistory load(const std::string& name);
+  /// Opens the chat of that name, whether it is kept yet or not, in place of
+  /// the one that is open. Throws UserError where another process has it open;
+  /// then the one that is open stays so.
+  void open(const std::string& name);
+  /// The same; false where another process has it open.
+  bool try_open(const std::string& name);
+
+  // Of the chat that is open:
+
+  /// The history is on disk when it returns true; the question that waited is
+  /// answered.
+  bool store(const ChatHistory& history);
+  /// The question that waits, and a chat that has no turn yet with it.
+  bool store_question(const ChatHistory& history);
+  void drop_question();
+  /// With the question that waits. Throws UserError where there is no such
+  /// chat, or it cannot be read.
+  ChatHistory load();
+
   bool has(const std::string& name);
   /// The one stored last; nothing where there is none.
   std::optional<std::string> newest();
   std::vector<std::string> names();
 
  private:
+  NamedRecord record(RecordName name, const std::string& line) const;
+  bool flush();
+
   PrefixCache& cache_;
   const std::string model_;
-  std::map<std::string, uint64_t> versions_; // as read or stored here
+  KeyClaims claims_;
+  std::shared_ptr<void> claim_;
+  std::string name_; // of the chat that is open
   bool complained_ = false;
 };
 

@@ -6,7 +6,7 @@
 #include <unordered_set>
 #include <utility>
 
-#include "holdfast/tier/record_body.h"
+#include "holdfast/block/layout.h"
 
 namespace holdfast::app {
 
@@ -19,7 +19,6 @@ class TokenTexts : public TierVisitor {
  public:
   void begin() override {
     texts.clear();
-    names.clear();
   }
   void scope(ScopeId, const ScopeText&) override {}
   void node(StoredNode node) override {
@@ -27,39 +26,51 @@ class TokenTexts : public TierVisitor {
         reinterpret_cast<const char*>(node.tokens.data()),
         node.tokens.size() * sizeof(int32_t));
   }
-  void record(StoredRecord record) override {
-    names.push_back(std::move(record.name));
-  }
+  void record(StoredRecord) override {}
 
   std::vector<std::string> texts;
-  std::vector<RecordName> names;
 };
 
-/// What a body says of a text. The model's name is not of it: it is kept where
-/// its digest is.
-void add_body(std::string bytes, std::vector<std::string>& texts) {
-  const auto body = RecordBody::parse(bytes);
-  if (!body.ok()) { // of another form: all of it
-    texts.push_back(std::move(bytes));
-    return;
-  }
-  for (const auto& [name, part] : body.value().parts()) {
-    if (name != "model") {
-      texts.push_back(part.bytes);
-    }
+std::vector<std::string> blocks_of(DiskTier& tier) {
+  TokenTexts all;
+  tier.load(all).check();
+  return std::move(all.texts);
+}
+
+/// A text as nodes hold it.
+void add_blocks(
+    const std::vector<int32_t>& tokens,
+    std::unordered_set<std::string>& blocks) {
+  for (size_t at = 0; at < tokens.size(); at += kBlockTokens) {
+    const size_t count = std::min<size_t>(kBlockTokens, tokens.size() - at);
+    blocks.emplace(
+        reinterpret_cast<const char*>(tokens.data() + at),
+        count * sizeof(int32_t));
   }
 }
 
-std::vector<std::string> texts_of(DiskTier& tier) {
-  TokenTexts all;
-  tier.load(all).check();
-  for (const RecordName& name : all.names) {
+std::vector<std::string> pieces(const std::vector<RecordTexts>& all) {
+  std::unordered_set<std::string> found;
+  for (const RecordTexts& texts : all) {
+    for (const auto& tokens : texts.longest) {
+      add_blocks(tokens, found);
+    }
+    found.insert(texts.bytes.begin(), texts.bytes.end());
+  }
+  return {found.begin(), found.end()};
+}
+
+/// Of all records.
+std::vector<std::string> named(DiskTier& tier) {
+  std::vector<RecordTexts> all;
+  const auto records = tier.records();
+  for (const StoredRecord& record : records.value()) {
     // A body that is damaged was dropped: there is nothing to compare with.
-    if (auto bytes = tier.record_body(name); bytes.ok()) {
-      add_body(std::move(bytes).value(), all.texts);
+    if (const auto text = tier.record_text(record.name); text.ok()) {
+      all.push_back(texts_of(text.value()));
     }
   }
-  return std::move(all.texts);
+  return pieces(all);
 }
 
 void add_runs(const std::string& text, ByteSearch& search) {
@@ -75,18 +86,24 @@ void add_runs(const std::string& text, ByteSearch& search) {
 
 } // namespace
 
-ForgottenBytes::ForgottenBytes(DiskTier& tier) : texts_(texts_of(tier)) {}
+ForgottenBytes::ForgottenBytes(
+    DiskTier& tier,
+    const std::vector<RecordTexts>& going)
+    : blocks_(blocks_of(tier)), going_(pieces(going)) {}
 
 ByteSearch ForgottenBytes::gone_since(DiskTier& tier) const {
-  const std::vector<std::string> now = texts_of(tier);
+  const std::vector<std::string> now = blocks_of(tier);
   const std::unordered_set<std::string> there(now.begin(), now.end());
   ByteSearch gone;
-  for (const std::string& text : texts_) {
-    if (!there.contains(text)) {
-      add_runs(text, gone);
+  for (const std::string& block : blocks_) {
+    if (!there.contains(block)) {
+      add_runs(block, gone);
     }
   }
-  return gone.without_those_in(now);
+  for (const std::string& text : going_) {
+    add_runs(text, gone);
+  }
+  return gone.without_those_in(named(tier));
 }
 
 } // namespace holdfast::app

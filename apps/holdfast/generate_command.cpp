@@ -10,6 +10,7 @@
 #include "console.h"
 #include "errors.h"
 #include "generate_options.h"
+#include "generation_json.h"
 #include "holdfast/engine/generate.h"
 #include "interrupt.h"
 #include "json.h"
@@ -18,9 +19,6 @@
 namespace holdfast::app {
 
 namespace {
-
-/// How long the end of a run waits for the disk.
-constexpr double kFlushSeconds = 10;
 
 /// What all results of a call share.
 struct RunFacts {
@@ -52,23 +50,12 @@ Json result_json(
     const Generation& result) {
   Json json{
       {"index", index},
-      {"text", result.text},
       {"prompt_ids", result.prompt_ids},
-      {"ids", result.ids},
-      {"finish_reason", name(result.finish_reason)},
-      {"prompt_tokens", result.prompt_ids.size()},
-      {"reused_tokens", result.reused_tokens},
-      {"reused_from_disk", result.reused_from_disk},
-      {"reuse", result.reuse},
-      {"resumed_tokens", result.resumed_tokens},
-      {"generated_tokens", result.ids.size()},
       {"load_ms", facts.load_ms},
-      {"first_token_ms", result.first_token_ms},
-      {"prefill_tok_s", result.prefill_tok_s},
-      {"decode_tok_s", result.decode_tok_s},
       {"state_bytes", facts.state_bytes},
       {"kv", arguments.model.state.name()},
       {"seed", *arguments.seed}};
+  add_generation(json, result);
   if (arguments.generate.logprobs) {
     json["logprobs"] = logprobs_json(result.logprobs);
   }
@@ -106,6 +93,7 @@ void print_summary(
     const GenerateArguments& arguments) {
   size_t prompt = 0;
   int64_t reused = 0;
+  int64_t from_disk = 0;
   size_t generated = 0;
   double first_ms = 0;
   double prefill = 0;
@@ -113,13 +101,15 @@ void print_summary(
   for (const Generation& result : results) {
     prompt += result.prompt_ids.size();
     reused += result.reused_tokens;
+    from_disk += result.reused_from_disk;
     generated += result.ids.size();
     first_ms = std::max(first_ms, result.first_token_ms);
     prefill = std::max(prefill, result.prefill_tok_s);
     decode += result.decode_tok_s;
   }
-  const std::string known =
-      arguments.folder.kept() ? " (" + std::to_string(reused) + " reused)" : "";
+  const std::string known = arguments.folder.kept()
+      ? " (" + reused_text(reused, from_disk) + ")"
+      : "";
   std::fprintf(
       stderr,
       "%zu prompt tokens%s at %.0f tok/s, %zu generated at %.1f "
@@ -234,11 +224,11 @@ int run_generate(GenerateArguments& arguments) {
   const auto results = give_texts(arguments, engine, texts, interrupt, facts);
   if (engine.resumable) {
     const bool whole = is_whole(results);
-    arguments.resume.end(*engine.resumable, whole, kFlushSeconds);
+    arguments.resume.end(*engine.resumable, whole);
   }
   const auto flush = [&] {
     if (engine.model->cache) {
-      flush_state(*engine.model->cache, kFlushSeconds);
+      flush_state(*engine.model->cache);
     }
   };
   if (facts.failure) {
@@ -259,16 +249,23 @@ int run_generate(GenerateArguments& arguments) {
   return interrupt.exit_code();
 }
 
+constexpr const char* kExamples = R"(
+Without -p and -f the prompt is read from standard input. Text goes to standard
+output, everything else to standard error.
+
+Examples:
+  holdfast generate -m model.gguf -p "The capital of France is" -n 32 --temp 0
+  holdfast generate -m model.gguf -p "One" -p "Two" --json
+  holdfast generate -m model.gguf -f story.txt --top-p 0.95 --seed 7
+  holdfast generate -m model.gguf -f long.txt -n 4096 --state DIR --id report
+  printf 'def add(a, b):' | holdfast generate -m model.gguf --stop END)";
+
 } // namespace
 
 void add_generate(CLI::App& app, Action& action) {
   CLI::App* command =
       app.add_subcommand("generate", "Continue prompts with a model");
-  const auto arguments = std::make_shared<GenerateArguments>();
-  arguments->add_to(*command);
-  command->callback([&action, arguments] {
-    action = [arguments] { return run_generate(*arguments); };
-  });
+  set_command<GenerateArguments>(*command, action, kExamples, run_generate);
 }
 
 } // namespace holdfast::app

@@ -6,21 +6,6 @@
 
 namespace holdfast::app {
 
-namespace {
-
-constexpr const char* kExamples = R"(
-Without -p and -f the prompt is read from standard input. Text goes to standard
-output, everything else to standard error.
-
-Examples:
-  holdfast generate -m model.gguf -p "The capital of France is" -n 32 --temp 0
-  holdfast generate -m model.gguf -p "One" -p "Two" --json
-  holdfast generate -m model.gguf -f story.txt --top-p 0.95 --seed 7
-  holdfast generate -m model.gguf -f long.txt -n 4096 --state DIR --id report
-  printf 'def add(a, b):' | holdfast generate -m model.gguf --stop END)";
-
-} // namespace
-
 void GenerateArguments::add_to(CLI::App& command) {
   model.add_to(command);
   model.add_compiled_to(command);
@@ -40,7 +25,6 @@ void GenerateArguments::add_to(CLI::App& command) {
       generate.logprobs,
       "With --json: log-probabilities of the choice and the N most likely");
   command.add_flag("--verbose", verbose, "Say how the model runs");
-  command.footer(kExamples);
 }
 
 void GenerateArguments::complete() {

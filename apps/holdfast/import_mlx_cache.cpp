@@ -14,6 +14,7 @@
 #include "holdfast/prefix/text_facts.h"
 #include "holdfast/state/foreign_bits.h"
 #include "import_options.h"
+#include "state_claims.h"
 
 namespace holdfast::app {
 
@@ -60,7 +61,9 @@ int import_mlx_cache(ImportArguments& arguments) {
   const OpenCache open = open_cache(arguments);
   const RecordName name = arguments.record_name({});
   arguments.require_folder();
-  arguments.require_free(*arguments.folder.cache_options().disk, name);
+  const auto disk = arguments.folder.cache_options().disk;
+  const auto claim = claim_record(*disk, name);
+  arguments.require_free(*disk, name);
   double load_ms = 0;
   const LoadedModel loaded = arguments.model.load(load_ms);
   const Tokenizer& tokenizer = loaded.source.tokenizer;

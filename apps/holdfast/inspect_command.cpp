@@ -149,9 +149,7 @@ void add_inspect(CLI::App& app, Action& action) {
       ->required();
   command->add_flag("--tensors", arguments->tensors, "List every tensor");
   command->footer(kExamples);
-  command->callback([&action, arguments] {
-    action = [arguments] { return run_inspect(*arguments); };
-  });
+  set_action(*command, action, arguments, run_inspect);
 }
 
 } // namespace holdfast::app

@@ -75,6 +75,18 @@ std::string read_all(int descriptor, const std::string& name) {
 
 } // namespace
 
+void require_within(
+    const char* name,
+    int64_t got,
+    int64_t least,
+    int64_t most) {
+  if (got < least || got > most) {
+    throw UserError(
+        std::string(name) + ": expected " + std::to_string(least) + " to " +
+        std::to_string(most) + ", got " + std::to_string(got));
+  }
+}
+
 CLI::Option* add_repeated(
     CLI::App& command,
     const std::string& name,

@@ -24,6 +24,35 @@ namespace holdfast::app {
 /// What a chosen command does; returns the exit code.
 using Action = std::function<int()>;
 
+/// What a command does when it is chosen: run(arguments), which returns the
+/// exit code.
+template <class Arguments, class Run>
+void set_action(
+    CLI::App& command,
+    Action& action,
+    const std::shared_ptr<Arguments>& arguments,
+    Run run) {
+  command.callback([&action, arguments, run] {
+    action = [arguments, run] { return run(*arguments); };
+  });
+}
+/// The same of a command with arguments of its own, and examples below its
+/// help.
+template <class Arguments, class Run>
+void set_command(
+    CLI::App& command,
+    Action& action,
+    const char* examples,
+    Run run) {
+  const auto arguments = std::make_shared<Arguments>();
+  arguments->add_to(command);
+  command.footer(examples);
+  set_action(command, action, arguments, run);
+}
+
+/// Throws UserError "NAME: expected LEAST to MOST, got ...".
+void require_within(const char* name, int64_t got, int64_t least, int64_t most);
+
 /// Adds an option that may be repeated, each time with one value, whose bytes
 /// are kept as they are.
 CLI::Option* add_repeated(
@@ -43,8 +72,10 @@ T read_integer(const std::string& name, const std::string& text) {
   const char* end = text.data() + text.size();
   const auto [at, error] = std::from_chars(text.data(), end, value);
   if (error != std::errc() || at != end) {
+    const size_t dashes = name.rfind("--");
     throw CLI::ConversionError(
-        name.substr(name.rfind("--")) + ": expected a whole number from " +
+        name.substr(dashes == name.npos ? 0 : dashes) +
+        ": expected a whole number from " +
         std::to_string(std::numeric_limits<T>::min()) + " to " +
         std::to_string(std::numeric_limits<T>::max()) + ", got \"" + text +
         '"');

@@ -3,6 +3,7 @@
 #include "resume_options.h"
 
 #include <chrono>
+#include <utility>
 
 #include "console.h"
 #include "errors.h"
@@ -14,12 +15,42 @@ namespace {
 
 constexpr double kMostSeconds = 86400;
 
-Clock::Duration duration(double seconds) {
-  return std::chrono::duration_cast<Clock::Duration>(
-      std::chrono::duration<double>(seconds));
+} // namespace
+
+void CheckpointOptions::add_to(CLI::App& command) {
+  add_integer(
+      command,
+      "--checkpoint-tokens",
+      tokens,
+      "Keep what can be resumed every N tokens of a text (default 64)");
+  command
+      .add_option(
+          "--checkpoint-seconds",
+          seconds,
+          "And at least every X seconds (default 2)")
+      ->type_name("X");
 }
 
-} // namespace
+void CheckpointOptions::validate() const {
+  if (tokens < 1) {
+    throw UserError(
+        "--checkpoint-tokens: expected at least 1, got " +
+        std::to_string(tokens));
+  }
+  if (!(seconds >= 0.001 && seconds <= kMostSeconds)) {
+    throw UserError(
+        "--checkpoint-seconds: expected 0.001 to 86400, got " +
+        std::to_string(seconds));
+  }
+}
+
+ResumableOptions CheckpointOptions::with(std::string key) const {
+  return {
+      .key = std::move(key),
+      .every_tokens = tokens,
+      .every = std::chrono::duration_cast<Clock::Duration>(
+          std::chrono::duration<double>(seconds))};
+}
 
 void ResumeOptions::add_to(CLI::App& command) {
   command
@@ -29,30 +60,11 @@ void ResumeOptions::add_to(CLI::App& command) {
           "With --state DIR: keep what is generated under this name; the same "
           "command goes on where it was interrupted")
       ->type_name("KEY");
-  add_integer(
-      command,
-      "--checkpoint-tokens",
-      tokens_,
-      "With --id: keep it every N tokens of a text (default 64)");
-  command
-      .add_option(
-          "--checkpoint-seconds",
-          seconds_,
-          "With --id: and at least every X seconds (default 2)")
-      ->type_name("X");
+  checkpoints_.add_to(command);
 }
 
 void ResumeOptions::validate(const StateFolder& folder, bool reference) const {
-  if (tokens_ < 1) {
-    throw UserError(
-        "--checkpoint-tokens: expected at least 1, got " +
-        std::to_string(tokens_));
-  }
-  if (!(seconds_ >= 0.001 && seconds_ <= kMostSeconds)) {
-    throw UserError(
-        "--checkpoint-seconds: expected 0.001 to 86400, got " +
-        std::to_string(seconds_));
-  }
+  checkpoints_.validate();
   if (!key_) {
     return;
   }
@@ -75,12 +87,7 @@ std::unique_ptr<ResumableRun> ResumeOptions::begin(PrefixCache* cache) const {
     return nullptr;
   }
   auto run = users([&] {
-    return std::make_unique<ResumableRun>(
-        *cache,
-        ResumableOptions{
-            .key = *key_,
-            .every_tokens = tokens_,
-            .every = duration(seconds_)});
+    return std::make_unique<ResumableRun>(*cache, checkpoints_.with(*key_));
   });
   if (!run->damage().empty()) {
     complain(
@@ -90,12 +97,12 @@ std::unique_ptr<ResumableRun> ResumeOptions::begin(PrefixCache* cache) const {
   return run;
 }
 
-void ResumeOptions::end(ResumableRun& run, bool whole, double seconds) const {
+void ResumeOptions::end(ResumableRun& run, bool whole) const {
   if (whole) {
     run.complete();
   }
   const auto clock = system_clock();
-  const ContinuationReport report = run.flush(clock->now() + duration(seconds));
+  const ContinuationReport report = run.flush(clock->now() + kFlushPatience);
   const std::string why = report.failure.empty()
       ? std::string()
       : "; last failure: " + report.failure;

@@ -17,6 +17,17 @@
 
 namespace holdfast::app {
 
+/// How often a run that can be resumed is kept.
+struct CheckpointOptions {
+  int64_t tokens = 64;
+  double seconds = 2;
+
+  void add_to(CLI::App& command);
+  /// Throws UserError.
+  void validate() const;
+  ResumableOptions with(std::string key) const;
+};
+
 class ResumeOptions {
  public:
   void add_to(CLI::App& command);
@@ -27,14 +38,13 @@ class ResumeOptions {
   /// on standard error where what was left of it is damaged.
   std::unique_ptr<ResumableRun> begin(PrefixCache* cache) const;
   /// whole: the texts are finished, and given out. Else they are kept, and that
-  /// is said. Waits at most so many seconds for the disk and says what was not
+  /// is said. Waits for the disk, for kFlushPatience, and says what was not
   /// done.
-  void end(ResumableRun& run, bool whole, double seconds) const;
+  void end(ResumableRun& run, bool whole) const;
 
  private:
   std::optional<std::string> key_;
-  int64_t tokens_ = 64;
-  double seconds_ = 2;
+  CheckpointOptions checkpoints_;
 };
 
 } // namespace holdfast::app

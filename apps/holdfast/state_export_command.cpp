@@ -108,7 +108,7 @@ void add_state_export(CLI::App& state, Action& action) {
   verb->add_flag("--force", arguments->force, "Replace the file");
   arguments->add_to(*verb);
   verb->footer(kExamples);
-  set_verb(*verb, action, arguments, run_export);
+  set_action(*verb, action, arguments, run_export);
 }
 
 } // namespace holdfast::app

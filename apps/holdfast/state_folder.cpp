@@ -2,7 +2,6 @@
 
 #include "state_folder.h"
 
-#include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -176,13 +175,9 @@ PrefixCacheOptions StateFolder::cache_options() const {
   return options;
 }
 
-void flush_state(PrefixCache& cache, double seconds) {
-  const auto clock = system_clock();
+void flush_state(PrefixCache& cache) {
   const FlushReport report = cache.flush(
-      {.until = clock->now() +
-           std::chrono::duration_cast<Clock::Duration>(
-                    std::chrono::duration<double>(seconds)),
-       .last = true});
+      {.until = cache.clock().now() + kFlushPatience, .last = true});
   if (!report.durable && report.pending + report.failed + report.dropped > 0) {
     std::fprintf(
         stderr,

@@ -8,6 +8,7 @@
 
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -55,8 +56,10 @@ class StateFolder {
   mutable std::shared_ptr<DiskTier> tier_;
 };
 
-/// Writes what is not on disk yet, for at most so many seconds, and says on
-/// standard error what was not saved.
-void flush_state(PrefixCache& cache, double seconds);
+/// How long a command, or a turn of a chat, waits for the disk.
+inline constexpr std::chrono::seconds kFlushPatience{10};
+/// Writes what is not on disk yet, for at most that long, and says on standard
+/// error what was not saved.
+void flush_state(PrefixCache& cache);
 
 } // namespace holdfast::app

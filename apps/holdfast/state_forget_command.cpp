@@ -4,6 +4,7 @@
 // for what could be left of them.
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
 #include <set>
 #include <string>
@@ -13,6 +14,8 @@
 #include "errors.h"
 #include "forgotten_bytes.h"
 #include "json.h"
+#include "record_texts.h"
+#include "state_claims.h"
 #include "state_print.h"
 #include "state_target.h"
 
@@ -24,12 +27,17 @@ struct ForgetArguments : RecordTarget {
   bool all = false;
 };
 
-/// Those that are meant; throws before anything changes.
+/// Those that are meant, with what goes with chats; throws before anything
+/// changes.
 std::vector<RecordName>
 chosen(const ForgetArguments& arguments, DiskTier& tier) {
   std::set<RecordName> names;
   for (const std::string& typed : arguments.names) {
-    names.insert(find_record(tier, typed));
+    const RecordName name = find_record(tier, typed);
+    names.insert(name);
+    for (RecordName& related : related_records(tier, name)) {
+      names.insert(std::move(related));
+    }
   }
   const auto records = tier.records();
   for (const StoredRecord& record : records.value()) {
@@ -45,22 +53,79 @@ chosen(const ForgetArguments& arguments, DiskTier& tier) {
   return {names.begin(), names.end()};
 }
 
-struct Forgotten {
+/// Keeps processes off that would write it again. Throws UserError where one is
+/// at work on it.
+std::vector<std::shared_ptr<void>>
+claimed(const std::vector<RecordName>& names, const DiskTier& tier) {
+  std::vector<std::shared_ptr<void>> claims;
+  for (const RecordName& name : names) {
+    claims.push_back(claim_record(tier, name));
+  }
+  return claims;
+}
+
+/// All texts of records: those that go, and those that stay.
+struct Texts {
+  std::vector<RecordTexts> going;
+  std::vector<std::vector<int32_t>> kept;
+};
+
+Texts read_texts(const std::vector<RecordName>& names, DiskTier& tier) {
+  Texts texts;
+  const auto records = tier.records();
+  for (const StoredRecord& record : records.value()) {
+    const auto text = tier.record_text(record.name);
+    if (!text.ok()) {
+      continue; // its body is damaged: the record went
+    }
+    RecordTexts of = texts_of(text.value());
+    if (std::ranges::binary_search(names, record.name)) {
+      texts.going.push_back(std::move(of));
+    } else {
+      texts.kept.insert(
+          texts.kept.end(),
+          std::make_move_iterator(of.longest.begin()),
+          std::make_move_iterator(of.longest.end()));
+    }
+  }
+  return texts;
+}
+
+Forgotten
+forget(const std::vector<RecordName>& names, Texts texts, DiskTier& tier) {
+  ForgetRequest request{
+      .records = names, .texts = {}, .kept = std::move(texts.kept)};
+  for (RecordTexts& going : texts.going) {
+    request.texts.insert(
+        request.texts.end(),
+        std::make_move_iterator(going.tokens.begin()),
+        std::make_move_iterator(going.tokens.end()));
+  }
+  return tier.forget(request).value();
+}
+
+struct Outcome {
   std::vector<RecordName> names;
   Removed removed;
+  int64_t shortened = 0;
+  std::vector<Forgotten::Rest> rests;
   ScanReport scan;
   size_t runs = 0; // that were looked for
   bool clean() const {
     return removed.unerased == Bytes() && scan.found == 0 &&
-        scan.unread.empty();
+        scan.unread.empty() && rests.empty();
   }
 };
 
-void print(const Forgotten& forgotten) {
+void print(const Outcome& forgotten) {
   write_out(
       std::to_string(forgotten.names.size()) + " records and " +
       std::to_string(forgotten.removed.nodes.size()) + " blocks are gone, " +
       shown_bytes(forgotten.removed.freed) + " given back\n" +
+      (forgotten.shortened == 0 ? ""
+                                : std::to_string(forgotten.shortened) +
+               " blocks in which other records end were cut: those compute the "
+               "state of their last tokens again\n") +
       std::to_string(forgotten.scan.files) + " files of the folder read, " +
       shown_bytes(forgotten.scan.bytes) + ": " +
       (forgotten.scan.found == 0
@@ -69,13 +134,18 @@ void print(const Forgotten& forgotten) {
       std::to_string(forgotten.runs) + " runs of their tokens and bytes\n");
 }
 
-void complain_of(const Forgotten& forgotten) {
+void complain_of(const Outcome& forgotten) {
   if (forgotten.removed.unerased > Bytes()) {
     complain(
         "expected all bytes to be gone, got " +
         shown_bytes(forgotten.removed.unerased) +
         " that another process has mapped: run holdfast state prune when it "
         "has ended");
+  }
+  for (const Forgotten::Rest& rest : forgotten.rests) {
+    complain(
+        std::to_string(rest.tokens) + " tokens stay, because " +
+        shown(rest.record) + " ends in their block: forget it as well");
   }
   for (const std::string& path : forgotten.scan.files_found) {
     complain(path + ": expected nothing of what was forgotten, got some");
@@ -85,16 +155,25 @@ void complain_of(const Forgotten& forgotten) {
   }
 }
 
-Json forgotten_json(const Forgotten& forgotten) {
+Json forgotten_json(const Outcome& forgotten) {
   Json names = Json::array();
   for (const RecordName& name : forgotten.names) {
     names.push_back(name.space + "/" + name.name);
+  }
+  Json rests = Json::array();
+  for (const Forgotten::Rest& rest : forgotten.rests) {
+    rests.push_back(
+        {{"space", rest.record.space},
+         {"name", rest.record.name},
+         {"tokens", rest.tokens}});
   }
   return {
       {"records", std::move(names)},
       {"nodes", forgotten.removed.nodes.size()},
       {"freed", forgotten.removed.freed.get()},
       {"unerased", forgotten.removed.unerased.get()},
+      {"shortened", forgotten.shortened},
+      {"rests", std::move(rests)},
       {"files", forgotten.scan.files},
       {"bytes", forgotten.scan.bytes.get()},
       {"runs", forgotten.runs},
@@ -110,21 +189,18 @@ int run_forget(const ForgetArguments& arguments) {
   }
   const std::string folder = arguments.path();
   const auto tier = arguments.open();
-  Forgotten forgotten;
+  Outcome forgotten;
   forgotten.names = chosen(arguments, *tier);
-  const ForgottenBytes before(*tier);
+  const auto claims = claimed(forgotten.names, *tier);
+  Texts texts = read_texts(forgotten.names, *tier);
+  const ForgottenBytes before(*tier, texts.going);
   if (arguments.all) {
     forgotten.removed = tier->forget_all().value();
   } else {
-    for (const RecordName& name : forgotten.names) {
-      const Removed removed = tier->forget(name).value();
-      forgotten.removed.nodes.insert(
-          forgotten.removed.nodes.end(),
-          removed.nodes.begin(),
-          removed.nodes.end());
-      forgotten.removed.freed += removed.freed;
-      forgotten.removed.unerased = removed.unerased; // at the end
-    }
+    Forgotten done = forget(forgotten.names, std::move(texts), *tier);
+    forgotten.removed = std::move(done.removed);
+    forgotten.shortened = done.shortened;
+    forgotten.rests = std::move(done.rests);
   }
   const ByteSearch search = before.gone_since(*tier);
   forgotten.runs = search.size();
@@ -143,12 +219,12 @@ int run_forget(const ForgetArguments& arguments) {
 }
 
 constexpr const char* kExamples = R"(
-Removes the record and all state that no other text shares, and gives its bytes
-on the disk back; then reads every file of the folder and looks for runs of its
-tokens and of its record. A block of 64 tokens that another record ends in stays
-whole: forget that record as well. Exit code 1 where any of the rest is left.
-What flash keeps of overwritten sectors no program can reach, and copies that
-others made (backups, snapshots of the file system) are theirs.
+Removes the record and all state that no other text shares, of a chat all its
+branches, and gives its bytes on the disk back; then reads every file of the
+folder and looks for runs of its tokens and of its record. Where another record
+ends in the middle of a block, the block is cut there. Exit code 1 where any of
+it is left. What flash keeps of overwritten sectors no program can reach, and
+copies that others made (backups, snapshots of the file system) are theirs.
 
 Examples:
   holdfast state forget 3f2a
@@ -164,7 +240,7 @@ void add_state_forget(CLI::App& state, Action& action) {
   arguments->add_to(*verb, "The records, or how their names begin");
   verb->add_flag("--all", arguments->all, "Everything that is kept");
   verb->footer(kExamples);
-  set_verb(*verb, action, arguments, run_forget);
+  set_action(*verb, action, arguments, run_forget);
 }
 
 } // namespace holdfast::app

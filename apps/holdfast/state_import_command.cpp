@@ -12,6 +12,7 @@
 #include "holdfast/env/posix_file_system.h"
 #include "holdfast/prefix/conversation.h"
 #include "import_options.h"
+#include "state_claims.h"
 #include "state_target.h"
 
 namespace holdfast::app {
@@ -36,6 +37,7 @@ int import_conversation_file(ImportArguments& arguments) {
   const RecordName name = arguments.record_name({record.space, record.name});
   arguments.require_folder();
   const auto disk = arguments.folder.cache_options().disk;
+  const auto claim = claim_record(*disk, name);
   arguments.require_free(*disk, name);
   double load_ms = 0;
   const LoadedModel loaded = arguments.model.load(load_ms);
@@ -91,12 +93,7 @@ Examples:
 void add_state_import(CLI::App& state, Action& action) {
   CLI::App* verb =
       state.add_subcommand("import", "Take a text with its state from a file");
-  const auto arguments = std::make_shared<ImportArguments>();
-  arguments->add_to(*verb);
-  verb->footer(kExamples);
-  verb->callback([&action, arguments] {
-    action = [arguments] { return run_import(*arguments); };
-  });
+  set_command<ImportArguments>(*verb, action, kExamples, run_import);
 }
 
 } // namespace holdfast::app

@@ -189,7 +189,7 @@ void add_state_ls(CLI::App& state, Action& action) {
                 "--space", arguments->space, "Those of this space alone"))
       ->type_name("NAME");
   verb->footer(kListExamples);
-  set_verb(*verb, action, arguments, run_list);
+  set_action(*verb, action, arguments, run_list);
 }
 
 void add_state_show(CLI::App& state, Action& action) {
@@ -203,7 +203,7 @@ void add_state_show(CLI::App& state, Action& action) {
                 "Model file (GGUF) whose tokenizer reads the ids"))
       ->type_name("FILE");
   verb->footer(kShowExamples);
-  set_verb(*verb, action, arguments, run_show);
+  set_action(*verb, action, arguments, run_show);
 }
 
 } // namespace holdfast::app

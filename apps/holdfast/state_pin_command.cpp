@@ -40,7 +40,8 @@ int run_pin(const PinArguments& arguments) {
 
 constexpr const char* kPinExamples = R"(
 A pinned record stays, with its state, however full the disk gets; a longer text
-does not take its place, and forget refuses it.
+does not take its place, and forget refuses it. Of a chat the whole tree stays,
+and the state of its current turn.
 
 Examples:
   holdfast state pin 3f2a
@@ -56,7 +57,7 @@ void add(CLI::App& verb, Action& action, bool pinned, const char* examples) {
   arguments->add_to(verb, "The records, or how their names begin");
   verb.get_option("name")->required();
   verb.footer(examples);
-  set_verb(verb, action, arguments, run_pin);
+  set_action(verb, action, arguments, run_pin);
 }
 
 } // namespace

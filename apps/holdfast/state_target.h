@@ -57,16 +57,4 @@ RecordName find_record(DiskTier& tier, const std::string& typed);
 /// "chat/name", printable.
 std::string shown(const RecordName& name);
 
-/// What a verb does when it is chosen.
-template <class Arguments>
-void set_verb(
-    CLI::App& verb,
-    Action& action,
-    const std::shared_ptr<Arguments>& arguments,
-    int (*run)(const Arguments&)) {
-  verb.callback([&action, arguments, run] {
-    action = [arguments, run] { return run(*arguments); };
-  });
-}
-
 } // namespace holdfast::app

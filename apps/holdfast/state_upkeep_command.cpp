@@ -297,7 +297,7 @@ void add_state_stats(CLI::App& state, Action& action) {
   const auto arguments = std::make_shared<StateTarget>();
   arguments->add_to(*verb);
   verb->footer(kStatsExamples);
-  set_verb(*verb, action, arguments, run_stats);
+  set_action(*verb, action, arguments, run_stats);
 }
 
 void add_state_verify(CLI::App& state, Action& action) {
@@ -305,7 +305,7 @@ void add_state_verify(CLI::App& state, Action& action) {
   const auto arguments = std::make_shared<StateTarget>();
   arguments->add_to(*verb);
   verb->footer(kVerifyExamples);
-  set_verb(*verb, action, arguments, run_verify);
+  set_action(*verb, action, arguments, run_verify);
 }
 
 void add_state_prune(CLI::App& state, Action& action) {
@@ -315,7 +315,7 @@ void add_state_prune(CLI::App& state, Action& action) {
   add_integer(
       *verb, "--to", arguments->to, "Evict until this many bytes are left");
   verb->footer(kPruneExamples);
-  set_verb(*verb, action, arguments, run_prune);
+  set_action(*verb, action, arguments, run_prune);
 }
 
 void add_state_flush(CLI::App& state, Action& action) {
@@ -327,7 +327,7 @@ void add_state_flush(CLI::App& state, Action& action) {
           "--wait", arguments->wait, "At most so many seconds (default 10)")
       ->type_name("X");
   verb->footer(kFlushExamples);
-  set_verb(*verb, action, arguments, run_flush);
+  set_action(*verb, action, arguments, run_flush);
 }
 
 } // namespace holdfast::app

@@ -74,7 +74,7 @@ void add_state_why(CLI::App& state, Action& action) {
       arguments->special,
       "Control tokens in the prompt are read as those tokens, not as text");
   verb->footer(kExamples);
-  set_verb(*verb, action, arguments, run_why);
+  set_action(*verb, action, arguments, run_why);
 }
 
 } // namespace holdfast::app

@@ -115,9 +115,7 @@ void add_template(CLI::App& app, Action& action) {
       arguments->json,
       "One object a line: the text, or the error and its message");
   command->footer(kExamples);
-  command->callback([&action, arguments] {
-    action = [arguments] { return run_template(*arguments); };
-  });
+  set_action(*command, action, arguments, run_template);
 }
 
 } // namespace holdfast::app

@@ -76,9 +76,7 @@ void add_tokenize(CLI::App& app, Action& action) {
       "--no-bos", arguments->no_bos, "Leave out the tokens a file adds");
   command->add_flag("--json", arguments->json, "{ids, pieces}, one a line");
   command->footer(kExamples);
-  command->callback([&action, arguments] {
-    action = [arguments] { return run_tokenize(*arguments); };
-  });
+  set_action(*command, action, arguments, run_tokenize);
 }
 
 } // namespace holdfast::app

@@ -31,7 +31,9 @@ Continuation begin_attempt(PrefixCache& cache, const ResumableOptions& with) {
 constexpr std::string_view kPointPart = ".resume";
 constexpr uint32_t kPointVersion = 1;
 
-Result<ResumePoint> point_of(const RecordBody& body) {
+} // namespace
+
+Result<ResumePoint> ResumableRun::point_of(const RecordBody& body) {
   const RecordBody::Part* part = body.find(kPointPart);
   if (!part) {
     return Status(
@@ -46,8 +48,6 @@ Result<ResumePoint> point_of(const RecordBody& body) {
   }
   return decode_resume_point(part->bytes);
 }
-
-} // namespace
 
 ResumableRun::ResumableRun(PrefixCache& cache, ResumableOptions options)
     : cache_(cache),

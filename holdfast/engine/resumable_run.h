@@ -38,6 +38,9 @@ struct ResumableOptions {
 
 class ResumableRun {
  public:
+  /// What a checkpoint's body says. kCorrupt, kUnsupported.
+  static Result<ResumePoint> point_of(const RecordBody& body);
+
   /// The cache, which has a disk, outlives it. Throws kInvalidArgument for
   /// options out of range, kUnsupported where another process runs the key or a
   /// later version left it, and what the disk says.

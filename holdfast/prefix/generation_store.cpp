@@ -14,9 +14,17 @@ namespace holdfast {
 
 namespace {
 
-/// No key of nobody's is spelled like a tenant's.
-std::string prefix_of(std::string_view salt) {
-  return salt.empty() ? "key/" : "tenant/" + sha256(salt).hex() + "/";
+constexpr std::string_view kTenants = "tenant/";
+constexpr std::string_view kNobodys = "key/";
+
+/// Of a record: no key of nobody's is spelled like a tenant's.
+std::string spelled(const std::string& tenant, const std::string& key) {
+  if (!tenant.empty()) {
+    return std::string(kTenants) + tenant + "/" + key;
+  }
+  return key.starts_with(kTenants) || key.starts_with(kNobodys)
+      ? std::string(kNobodys) + key
+      : key;
 }
 
 /// The tier's folder has a place for them.
@@ -86,7 +94,7 @@ GenerationStore::GenerationStore(const Options& options)
       scope_(options.scope),
       stored_scope_(options.stored_scope),
       planes_(options.planes),
-      prefix_(prefix_of(options.tenant_salt)),
+      tenant_(options.tenant_salt.empty() ? "" : sha256(options.tenant_salt).hex()),
       most_bytes_(options.most_bytes),
       claims_(options.disk.options().files, claims_folder(options.disk)) {}
 
@@ -94,7 +102,7 @@ RecordName GenerationStore::name(const std::string& key) const {
   expect(
       !key.empty() && key.size() <= kMaxGenerationKey,
       "[generation] expected a key of 1 to 1024 bytes, got another length");
-  return {std::string(kSpace), prefix_ + key};
+  return {std::string(kGenerationSpace), spelled(tenant_, key)};
 }
 
 std::shared_ptr<const RecordContent> GenerationStore::content(

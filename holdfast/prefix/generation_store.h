@@ -29,8 +29,6 @@ namespace holdfast {
 
 class GenerationStore : public CheckpointStore {
  public:
-  static constexpr std::string_view kSpace = "generation";
-
   struct Options {
     PrefixTree& tree;
     DiskTier& disk;
@@ -77,7 +75,7 @@ class GenerationStore : public CheckpointStore {
   const ScopeHandle scope_;
   const ScopeId stored_scope_;
   const std::shared_ptr<const ImagePlanes> planes_;
-  const std::string prefix_; // of each record's name
+  const std::string tenant_; // SHA-256 of the salt, "" for none
   const Bytes most_bytes_;
   KeyClaims claims_;
   std::atomic<int64_t> written_{0};

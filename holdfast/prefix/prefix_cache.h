@@ -39,6 +39,9 @@ struct PrefixCacheOptions {
   std::string tenant_salt = {};
 };
 
+/// The space of checkpoints' records; their names are keys of generations,
+/// those of a tenant behind the tenant's.
+inline constexpr std::string_view kGenerationSpace = "generation";
 /// Keys of generations are 1 to so many bytes.
 inline constexpr size_t kMaxGenerationKey = 1024;
 

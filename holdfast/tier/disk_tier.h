@@ -25,6 +25,7 @@
 #include "holdfast/env/clock.h"
 #include "holdfast/env/file_system.h"
 #include "holdfast/tier/batch.h"
+#include "holdfast/tier/forget_request.h"
 #include "holdfast/tier/ids.h"
 #include "holdfast/tier/stored.h"
 #include "holdfast/tier/tier_report.h"
@@ -119,8 +120,11 @@ class DiskTier {
   /// Removes the record and every node that nothing else shares; their bytes
   /// are gone from the folder but for Removed::unerased, which the first sweep
   /// (of any verb that removes, or of an opening) after its last mapping
-  /// erases. Manifests that were set aside go too: they name what they knew.
+  /// erases. Manifests that were set aside go too: they name what they knew. Its
+  /// tokens may go on in nodes that nothing names: those stay.
   Result<Removed> forget(const RecordName& name);
+  /// The same of several, and of texts that no record ends, in one step.
+  Result<Forgotten> forget(const ForgetRequest& request);
 
   /// One segment for all; replaces what has the same key. Durable when ok; the
   /// value says what was evicted to make room, `evicted` does where it fails.

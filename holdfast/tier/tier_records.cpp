@@ -1,6 +1,6 @@
 // Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
 //
-// Records: found, read, pinned, removed, forgotten.
+// Records: found, read, pinned, removed.
 
 #include <optional>
 #include <string>
@@ -9,7 +9,6 @@
 #include "holdfast/tier/disk_tier_core.h"
 #include "holdfast/tier/manifest_check.h"
 #include "holdfast/tier/node_table.h"
-#include "holdfast/tier/object_table.h"
 #include "holdfast/tier/record_path.h"
 #include "holdfast/tier/record_table.h"
 #include "holdfast/tier/tier_map.h"
@@ -103,35 +102,6 @@ Result<std::string> body_of(DiskTierCore& core, const StoredRecord& record) {
   return text;
 }
 
-/// Removes nodes from the leaf up, as long as nothing else needs them.
-void remove_unshared(Database& database, NodeId id, Removed& removed) {
-  while (id != NodeId()) {
-    const std::optional<NodeRow> node = find_node(database, id);
-    if (!node || node->children > 0 || node->pinned ||
-        !records_on(database, id).empty()) {
-      return;
-    }
-    remove_leaf(database, *node, removed);
-    id = node->parent;
-  }
-}
-
-/// Everything but the scopes.
-void remove_all(Database& database, Removed& removed) {
-  for (const StoredRecord& record : all_records(database, nullptr)) {
-    remove_record_row(database, record.name);
-    removed.records.push_back(record.name);
-  }
-  for (const NodeId first : children_of(database, NodeId())) {
-    remove_subtree(database, first, removed);
-  }
-  for (const ObjectRow& object : all_objects(database)) {
-    remove_object_row(database, object);
-    ++removed.objects;
-  }
-  erase_dead(database);
-}
-
 } // namespace
 
 Result<StoredRecord> DiskTier::record(const RecordName& name) {
@@ -204,35 +174,6 @@ Result<Removed> DiskTier::remove_record(const RecordName& name) {
         removed.records.push_back(name);
       }
     });
-  });
-}
-
-Result<Removed> DiskTier::forget(const RecordName& name) {
-  return core_->run([&] {
-    const auto record = find_record(core_->database(), name);
-    Removed files;
-    core_->remove_set_aside(files);
-    Removed removed = core_->remove([&](Removed& gone) {
-      if (record) {
-        remove_record_row(core_->database(), name);
-        gone.records.push_back(name);
-        remove_unshared(core_->database(), record->leaf, gone);
-        erase_dead(core_->database());
-      }
-    });
-    removed.freed += files.freed;
-    return removed;
-  });
-}
-
-Result<Removed> DiskTier::forget_all() {
-  return core_->run([&] {
-    Removed files;
-    core_->remove_set_aside(files);
-    Removed removed = core_->remove(
-        [&](Removed& gone) { remove_all(core_->database(), gone); });
-    removed.freed += files.freed;
-    return removed;
   });
 }
 

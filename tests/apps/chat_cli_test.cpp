@@ -3,68 +3,15 @@
 // Chats as a person has them: through pipes and a terminal, killed and gone on
 // with.
 
-#include <algorithm>
-#include <sstream>
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 
-#include "tests/apps/talk.h"
+#include "tests/apps/chat_fixture.h"
 
 namespace holdfast::test {
 namespace {
 
-using Json = nlohmann::json;
 using testing::HasSubstr;
-
-class Chat : public testing::Test {
- protected:
-  ~Chat() override {
-    std::filesystem::remove_all(folder_);
-  }
-
-  std::vector<std::string> arguments(
-      const std::vector<std::string>& rest,
-      const std::string& folder) const {
-    std::vector<std::string> all = {
-        "chat",
-        "-m",
-        model_path(),
-        "--threads",
-        "1",
-        "--ignore-eos",
-        "--state",
-        folder};
-    if (std::ranges::find(rest, "-n") == rest.end()) {
-      all.insert(all.end(), {"-n", "6"});
-    }
-    all.insert(all.end(), rest.begin(), rest.end());
-    return all;
-  }
-  std::vector<std::string> kept(const std::vector<std::string>& rest) const {
-    return arguments(rest, folder_);
-  }
-
-  /// The objects that a chat says to these lines.
-  static std::vector<Json>
-  objects(std::vector<std::string> arguments, const std::string& input) {
-    arguments.emplace_back("--json");
-    const Outcome outcome = run(arguments, input);
-    EXPECT_EQ(outcome.code, 0) << outcome.err;
-    return parsed(outcome.out);
-  }
-  static std::vector<Json> parsed(const std::string& text) {
-    std::vector<Json> result;
-    std::istringstream lines(text);
-    for (std::string line; std::getline(lines, line);) {
-      result.push_back(Json::parse(line));
-    }
-    return result;
-  }
-
-  const std::string folder_ = scratch("chat");
-};
 
 TEST_F(Chat, AnswersEachLineAndBeginsWithTheStateOfTheLastTurn) {
   const auto turns =
@@ -186,6 +133,51 @@ TEST_F(Chat, ForksIntoAChatOfItsOwn) {
   EXPECT_THAT(
       a[0]["text"].get<std::string>(), testing::Not(HasSubstr("user: the\n")));
   EXPECT_THAT(a[1]["text"].get<std::string>(), HasSubstr("user: the\n"));
+}
+
+TEST_F(Chat, IsOpenInOneProcessAtATime) {
+  {
+    Talk one(kept({"--name", "a", "--json"}));
+    EXPECT_TRUE(one.complains_of("chat a"));
+    for (const char* option : {"--continue", "--name"}) {
+      const Outcome other = run(kept({option, "a"}), "the\n");
+      EXPECT_EQ(other.code, 2) << option;
+      EXPECT_THAT(other.err, HasSubstr("no other process has open"));
+      EXPECT_EQ(other.out, "");
+    }
+    one.say("hello");
+    EXPECT_EQ(Json::parse(one.line())["durable"], true);
+    const Outcome inside = run(kept({"--name", "b"}), "/load a\nthe\n");
+    EXPECT_EQ(inside.code, 1);
+    EXPECT_THAT(inside.err, HasSubstr("no other process has open"));
+    one.say("/save c");
+    one.line();
+    // The first one is free now, with its turn; b went on by itself.
+    EXPECT_EQ(objects(kept({"--continue", "a"}), "the\n")[0]["turn"], 1);
+    EXPECT_EQ(objects(kept({"--continue", "b"}), "the\n")[0]["turn"], 1);
+    one.kill_hard();
+  }
+  EXPECT_EQ(objects(kept({"--continue", "c"}), "the\n")[0]["turn"], 1);
+}
+
+// A turn writes its tokens' state and a tail, whatever came before.
+TEST_F(Chat, WritesNoMoreForATurnOfALongChat) {
+  std::string much;
+  for (int turn = 0; turn < 40; ++turn) {
+    much += "hello the hello the\n/undo\n";
+  }
+  const auto written = [&] {
+    return state({"stats"}).at(0)["written_total"].get<int64_t>();
+  };
+  objects(kept({"--name", "a"}), "hello\n");
+  const int64_t first = written();
+  objects(kept({"--continue", "a"}), "the\n");
+  const int64_t of_short = written() - first;
+  objects(kept({"--continue", "a"}), much);
+  const int64_t before = written();
+  objects(kept({"--continue", "a"}), "the\n");
+  // Two pages for 40 turns, in the record as the turn is asked and answered.
+  EXPECT_LE(written() - before, of_short + 4 * 4096);
 }
 
 TEST_F(Chat, RefusesToSaveWhereNoFolderIsKept) {

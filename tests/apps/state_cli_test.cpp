@@ -126,6 +126,8 @@ TEST(StateCommand, EveryVerbHasExamples) {
         "why",
         "pin",
         "unpin",
+        "export",
+        "import",
         "forget",
         "prune",
         "verify",

@@ -40,7 +40,7 @@ inline State& shared_state() {
 
 /// The checkpoint that a process which opens the folder finds.
 inline std::string stored_body(DiskTier& disk, const std::string& key = "k") {
-  const auto found = disk.record_text({"generation", "key/" + key});
+  const auto found = disk.record_text({"generation", key});
   return found.ok()
       ? RecordBody::parse(found.value().body).value().find("b")->bytes
       : name(found.status().code());

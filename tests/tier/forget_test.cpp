@@ -176,6 +176,120 @@ TEST_P(Forget, ManifestsThatWereSetAsideGoWithWhatTheyName) {
   }
 }
 
+/// Texts beside records: branches that were left, answers that were cut off.
+class ForgetTexts : public testing::Test {
+ protected:
+  ForgetTexts() : tier_(rig_.open()), scope_(tier_->scope(kScope).value()) {}
+
+  static Tokens text(int chat, int64_t count, int64_t fork = 0) {
+    return chat_tokens(chat, count, fork);
+  }
+  void put(const Tokens& tokens) {
+    tier_->store(path_batch(scope_, tokens, rig_.images)).value();
+  }
+  Stored put(const Tokens& tokens, const char* name) {
+    return tier_->store(chat_batch(scope_, tokens, name, rig_.images)).value();
+  }
+  Forgotten forget(ForgetRequest request) {
+    Forgotten forgotten = tier_->forget(request).value();
+    expect_consistent(*tier_);
+    return forgotten;
+  }
+  int64_t restorable(const Tokens& tokens) {
+    return offered(*tier_).restorable(tokens);
+  }
+  bool on_disk(const Tokens& tokens, size_t begin, size_t count) const {
+    return everything(*rig_.memory, "/state").find(raw(tokens, begin, count)) !=
+        std::string::npos;
+  }
+
+  TierRig rig_;
+  std::unique_ptr<DiskTier> tier_;
+  ScopeId scope_;
+};
+
+TEST_F(ForgetTexts, ABranchOfNoRecordGoesAndTheTrunkStaysForWhoNeedsIt) {
+  put(text(1, 200, 128));
+  put(text(2, 200, 128), "b");
+  put(text(3, 200, 128)); // nobody's, but not of the text
+  const Forgotten gone =
+      forget({.records = {}, .texts = {text(1, 200, 128)}, .kept = {}});
+  EXPECT_EQ(gone.removed.nodes.size(), 2u);
+  EXPECT_FALSE(on_disk(text(1, 200, 128), 128, 8));
+  EXPECT_EQ(restorable(text(2, 200, 128)), 200);
+  EXPECT_EQ(restorable(text(3, 200, 128)), 200);
+}
+
+TEST_F(ForgetTexts, TheTrunkGoesWithTheLastBranchThatNeedsIt) {
+  put(text(1, 200, 128));
+  put(text(2, 200, 128), "b");
+  forget(
+      {.records = {{"chat", "b"}},
+       .texts = {text(1, 200, 128), text(2, 200, 128)},
+       .kept = {}});
+  EXPECT_EQ(tier_->stats().value().nodes, 0);
+  EXPECT_FALSE(on_disk(text(0, 128), 0, 8));
+}
+
+TEST_F(ForgetTexts, WhatGoesOnAfterATextGoesUnlessARecordNeedsIt) {
+  put(text(1, 300)); // an answer that was killed
+  put(text(1, 100), "question");
+  forget(
+      {.records = {{"chat", "question"}}, .texts = {text(1, 100)}, .kept = {}});
+  EXPECT_EQ(tier_->stats().value().nodes, 0);
+  put(text(1, 300), "longer");
+  forget({.records = {}, .texts = {text(1, 100)}, .kept = {}});
+  EXPECT_EQ(restorable(text(1, 300)), 300);
+}
+
+TEST_F(ForgetTexts, AnotherTextsStateStaysThoughNoRecordEndsThere) {
+  put(text(1, 200, 128));
+  put(text(2, 250, 128));
+  forget(
+      {.records = {},
+       .texts = {text(1, 200, 128), text(0, 128)},
+       .kept = {text(2, 250, 128)}});
+  EXPECT_FALSE(on_disk(text(1, 200, 128), 128, 8));
+  EXPECT_EQ(restorable(text(2, 250, 128)), 250);
+}
+
+TEST_F(ForgetTexts, ABlockIsCutWhereAnotherRecordEndsInIt) {
+  for (const int64_t end : {40, 140}) { // in the first block, and behind others
+    const NodeId tail = put(text(1, end), "a").nodes.back();
+    StoreBatch longer = chat_batch(scope_, text(1, 200), "b", rig_.images);
+    longer.nodes[static_cast<size_t>(end / 64)].supersedes = {tail};
+    tier_->store(longer).value();
+    const Forgotten gone = forget(
+        {.records = {{"chat", "b"}}, .texts = {text(1, 200)}, .kept = {}});
+    EXPECT_EQ(gone.shortened, 1);
+    EXPECT_TRUE(gone.rests.empty());
+    EXPECT_FALSE(on_disk(text(1, 200), static_cast<size_t>(end), 8));
+    EXPECT_EQ(tier_->record_text({"chat", "a"}).value().tokens, text(1, end));
+    EXPECT_EQ(restorable(text(1, end)), end / 64 * 64);
+    put(text(1, end), "a"); // computed again
+    EXPECT_EQ(restorable(text(1, end)), end);
+    tier_->forget_all().value();
+  }
+}
+
+TEST_F(ForgetTexts, TokensStayThatCannotBeCutAndAreNamed) {
+  const NodeId tail = put(text(1, 40), "a").nodes.back();
+  StoreBatch longer = chat_batch(scope_, text(1, 64), "b", rig_.images);
+  longer.nodes[0].marks = "marks";
+  tier_->store(longer).value();
+  StoreBatch shorter = chat_batch(scope_, text(1, 64), "a", rig_.images);
+  shorter.nodes[0].marks = "marks";
+  shorter.record->length = Position(40);
+  tier_->store(shorter).value();
+  ASSERT_NE(tail, NodeId());
+  const Forgotten gone =
+      forget({.records = {{"chat", "b"}}, .texts = {text(1, 64)}, .kept = {}});
+  ASSERT_EQ(gone.rests.size(), 1u);
+  EXPECT_EQ(gone.rests[0].record, (RecordName{"chat", "a"}));
+  EXPECT_EQ(gone.rests[0].tokens, 24);
+  EXPECT_TRUE(on_disk(text(1, 64), 40, 8));
+}
+
 INSTANTIATE_TEST_SUITE_P(
     FileSystems,
     Forget,

@@ -1,0 +1,141 @@
+// Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
+
+#include "chat_record.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "holdfast/base/zstd.h"
+#include "holdfast/tier/little_endian.h"
+#include "json.h"
+
+namespace holdfast::app {
+
+namespace {
+
+constexpr std::string_view kHistoryPart = "history";
+constexpr uint32_t kPlainHistory = 1; // JSON
+constexpr uint32_t kPackedHistory = 2; // its size (u64), and a frame of zstd
+constexpr uint64_t kMostJson = uint64_t{1} << 28;
+constexpr int kLevel = 3;
+constexpr std::string_view kQuestionPart = "question";
+constexpr uint32_t kQuestionVersion = 1;
+
+Status unsupported(std::string_view part, uint32_t version) {
+  return Status(
+      ErrorCode::kUnsupported,
+      "[chat] expected a " + std::string(part) +
+          " that this version reads, got version " + std::to_string(version));
+}
+
+Result<std::string> unpacked(const std::string& bytes) {
+  const auto all = std::as_bytes(std::span(bytes));
+  const Status bad(
+      ErrorCode::kCorrupt, "[chat] expected a packed history, got another");
+  if (all.size() < sizeof(uint64_t)) {
+    return bad;
+  }
+  const auto size = load_le<uint64_t>(all, 0);
+  if (size > kMostJson) {
+    return bad;
+  }
+  std::string json(static_cast<size_t>(size), '\0');
+  const Status status = zstd_unpack(
+      all.subspan(sizeof(uint64_t)), std::as_writable_bytes(std::span(json)));
+  return status.ok() ? Result<std::string>(std::move(json))
+                     : Result<std::string>(status);
+}
+
+} // namespace
+
+RecordName chat_record_name(const std::string& name) {
+  return {.space = std::string(kChatSpace), .name = name};
+}
+
+RecordName question_record_name(const std::string& name) {
+  return {.space = std::string(kQuestionSpace), .name = name};
+}
+
+std::string answer_key(const std::string& name, size_t turn) {
+  return "chat/" + name + "/" + std::to_string(turn);
+}
+
+bool is_answer_key(std::string_view key, std::string_view name) {
+  const std::string before = "chat/" + std::string(name) + "/";
+  return key.starts_with(before) && key.size() > before.size() &&
+      std::ranges::all_of(key.substr(before.size()), [](char c) {
+           return c >= '0' && c <= '9';
+         });
+}
+
+std::string chat_claim(const std::string& name) {
+  return std::string("chat\0", 5) + name; // no argument has a zero
+}
+
+void set_history(RecordBody& body, const ChatHistory& history) {
+  const std::string json = history.json();
+  std::byte size[sizeof(uint64_t)];
+  store_le<uint64_t>(size, 0, json.size());
+  const auto frame = zstd_packed(std::as_bytes(std::span(json)), kLevel);
+  std::string bytes(reinterpret_cast<const char*>(size), sizeof(size));
+  bytes.append(reinterpret_cast<const char*>(frame.data()), frame.size());
+  body.set(
+      kHistoryPart, {.version = kPackedHistory, .bytes = std::move(bytes)});
+}
+
+Result<std::string> history_json(const RecordBody& body) {
+  const RecordBody::Part* part = body.find(kHistoryPart);
+  if (part == nullptr) {
+    return Status(
+        ErrorCode::kNotFound,
+        "[chat] expected a record with a history, got none");
+  }
+  switch (part->version) {
+    case kPlainHistory:
+      return part->bytes;
+    case kPackedHistory:
+      return unpacked(part->bytes);
+    default:
+      return unsupported(kHistoryPart, part->version);
+  }
+}
+
+Result<ChatHistory>
+history_of(const RecordBody& body, std::span<const int32_t> tokens) {
+  const Result<std::string> json = history_json(body);
+  return json.ok() ? ChatHistory::parse(json.value(), tokens)
+                   : Result<ChatHistory>(json.status());
+}
+
+void set_question(RecordBody& body, const ChatHistory& history) {
+  const Json json{
+      {"turn", history.turns().size()},
+      {"parent", history.current()},
+      {"system", history.pending->system},
+      {"user", history.pending->user}};
+  body.set(kQuestionPart, {.version = kQuestionVersion, .bytes = json.dump()});
+}
+
+Result<std::optional<ChatHistory::Pending>>
+question_of(const RecordBody& body, const ChatHistory& history) {
+  const RecordBody::Part* part = body.find(kQuestionPart);
+  if (part == nullptr || part->version != kQuestionVersion) {
+    return unsupported(kQuestionPart, part == nullptr ? 0 : part->version);
+  }
+  try {
+    const Json json = Json::parse(part->bytes);
+    if (json.at("turn") != history.turns().size() ||
+        json.at("parent") != history.current()) {
+      return std::optional<ChatHistory::Pending>();
+    }
+    return std::optional(ChatHistory::Pending{
+        json.at("system").get<std::string>(),
+        json.at("user").get<std::string>()});
+  } catch (const Json::exception& error) {
+    return Status(
+        ErrorCode::kCorrupt,
+        std::string("[chat] expected a question, got: ") + error.what());
+  }
+}
+
+} // namespace holdfast::app
