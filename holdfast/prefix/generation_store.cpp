@@ -94,7 +94,8 @@ GenerationStore::GenerationStore(const Options& options)
       scope_(options.scope),
       stored_scope_(options.stored_scope),
       planes_(options.planes),
-      tenant_(options.tenant_salt.empty() ? "" : sha256(options.tenant_salt).hex()),
+      tenant_(
+          options.tenant_salt.empty() ? "" : sha256(options.tenant_salt).hex()),
       most_bytes_(options.most_bytes),
       claims_(options.disk.options().files, claims_folder(options.disk)) {}
 

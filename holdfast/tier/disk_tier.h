@@ -120,8 +120,8 @@ class DiskTier {
   /// Removes the record and every node that nothing else shares; their bytes
   /// are gone from the folder but for Removed::unerased, which the first sweep
   /// (of any verb that removes, or of an opening) after its last mapping
-  /// erases. Manifests that were set aside go too: they name what they knew. Its
-  /// tokens may go on in nodes that nothing names: those stay.
+  /// erases. Manifests that were set aside go too: they name what they knew.
+  /// Its tokens may go on in nodes that nothing names: those stay.
   Result<Removed> forget(const RecordName& name);
   /// The same of several, and of texts that no record ends, in one step.
   Result<Forgotten> forget(const ForgetRequest& request);

@@ -78,7 +78,7 @@ std::string content(FileSystem& files) {
   return all;
 }
 
-TEST(ManifestVersion, ALaterOneIsRefusedAndNothingOfItIsTouched) {
+TEST(ManifestVersion, OneThatIsNotKnownIsRefusedAndNothingOfItIsTouched) {
   for (const int version : {0, 3, 1000}) {
     TierRig rig;
     store_chats(rig);
