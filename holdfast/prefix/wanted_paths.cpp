@@ -57,6 +57,7 @@ WantedPaths::Shared WantedPaths::put(const RecordKey& key, WantedPath wanted) {
   if (place) {
     wanted.version = place->version + 1;
     more -= place->bytes();
+    lost_.erase(place->number);
     if (!wanted.record) {
       add_fresh(place->fresh, wanted.fresh);
     }
@@ -91,9 +92,7 @@ void WantedPaths::done(const RecordKey& key, const WantedPath& wanted) {
   const std::lock_guard lock(mutex_);
   const auto at = wanted_.find(key);
   if (at != wanted_.end() && at->second->number == wanted.number) {
-    const Bytes gone = at->second->bytes();
-    wanted_.erase(at);
-    count(Bytes() - gone);
+    erase(at);
   }
 }
 
@@ -114,9 +113,7 @@ std::vector<RecordKey> WantedPaths::give_up_lost(Bytes most) {
     lost_.erase(lost_.begin());
     const auto at = wanted_.find(key);
     if (at != wanted_.end() && at->second->number == number) {
-      const Bytes gone = at->second->bytes();
-      wanted_.erase(at);
-      count(Bytes() - gone);
+      erase(at);
       given_up.push_back(key);
     }
   }
@@ -129,10 +126,15 @@ bool WantedPaths::remove(const RecordKey& key) {
   if (at == wanted_.end()) {
     return false;
   }
+  erase(at);
+  return true;
+}
+
+void WantedPaths::erase(Table::iterator at) {
   const Bytes gone = at->second->bytes();
+  lost_.erase(at->second->number);
   wanted_.erase(at);
   count(Bytes() - gone);
-  return true;
 }
 
 Bytes WantedPaths::bytes() const {

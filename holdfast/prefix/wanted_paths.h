@@ -92,6 +92,9 @@ class WantedPaths {
   };
 
  private:
+  using Table = std::unordered_map<RecordKey, Shared, RecordKeyHash>;
+
+  void erase(Table::iterator at);
   Bytes with(const RecordKey& key, const WantedPath& wanted) const;
   void tell_locked() const;
   void reserve(Bytes more);
@@ -99,7 +102,7 @@ class WantedPaths {
 
   const std::function<void(Bytes)> changed_;
   mutable std::mutex mutex_; // for all below
-  std::unordered_map<RecordKey, Shared, RecordKeyHash> wanted_;
+  Table wanted_;
   std::map<uint64_t, RecordKey> lost_; // by the number of their put
   uint64_t next_ = 1;
   Bytes bytes_;
