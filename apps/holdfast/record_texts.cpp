@@ -42,6 +42,7 @@ void add_generation(const RecordBody& body, RecordTexts& texts) {
     text.insert(text.end(), row.ids.begin(), row.ids.end());
     texts.tokens.push_back(text);
     texts.longest.push_back(std::move(text));
+    texts.bytes.push_back(row.text);
   }
 }
 
@@ -58,12 +59,15 @@ RecordTexts texts_of(const RecordText& record) {
     texts.bytes.push_back(record.body);
     return texts;
   }
+  const std::string& space = record.record.name.space;
   for (const auto& [name, part] : body.value().parts()) {
-    if (name != "model") { // kept where its digest is
+    // The model's name is kept where its digest is, and an answer's options,
+    // in a part of the run's own, name what the scope does.
+    if (name != "model" &&
+        (space != kGenerationSpace || !name.starts_with('.'))) {
       texts.bytes.push_back(part.bytes);
     }
   }
-  const std::string& space = record.record.name.space;
   if (space == kChatSpace) {
     add_chat(body.value(), record.tokens, texts);
   } else if (space == kGenerationSpace) {

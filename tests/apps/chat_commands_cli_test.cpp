@@ -107,8 +107,9 @@ TEST_F(Chat, EndsWith143WhereItIsTerminated) {
     EXPECT_EQ(talk.wait(), 143);
   }
   {
-    Talk talk(kept({"--continue", "a"}));
+    Talk talk(kept({"--continue", "a"}), Talk::Input::kTerminal);
     EXPECT_TRUE(talk.complains_of("chat a, 1 turns")); // as far as it came
+    EXPECT_TRUE(talk.complains_of("> "));
     talk.send(SIGTERM);
     EXPECT_EQ(talk.wait(), 143);
   }

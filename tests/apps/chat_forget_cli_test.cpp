@@ -118,7 +118,6 @@ TEST_F(ForgottenChat, CutsABlockInWhichAShorterChatEnds) {
   objects(
       kept({"-n", "6", "--name", "a", "--seed", "5"}),
       "hello\n/fork b\nthe\nthe hello\n");
-  const auto long_turns = state({"ls"});
   const Json gone = forget("b");
   EXPECT_GE(gone["shortened"], 0);
   EXPECT_TRUE(gone["rests"].empty());
