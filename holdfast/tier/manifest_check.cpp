@@ -136,7 +136,10 @@ std::vector<std::string> counter_faults(Database& database) {
 
 void repair_counts(Database& database) {
   ManifestTransaction transaction(database);
-  database.prepare("UPDATE segments SET live = " + kLive).run();
+  // No more than there is, whatever rows say: they are dropped when they are
+  // compared with their segment.
+  database.prepare("UPDATE segments SET live = min(extents, " + kLive + ")")
+      .run();
   // Too few holes count too many bytes, until the next sweep.
   database.prepare("UPDATE segments SET holes = 0 WHERE live + holes > extents")
       .run();
