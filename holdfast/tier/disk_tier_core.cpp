@@ -220,7 +220,7 @@ void DiskTierCore::drop_extent(
     const Extent& extent,
     const std::string& reason) {
   Removed removed;
-  const auto segment = find_segment(database(), extent.segment);
+  const auto segment = find_identity(database(), extent.segment);
   const NodeId node = node_at(database(), extent.segment, extent.offset);
   if (node != NodeId()) {
     for (const StoredImage& image : images_of(database(), node)) {
@@ -242,7 +242,7 @@ void DiskTierCore::drop_extent(
     return; // named by nothing any more
   }
   note(
-      {segment ? segment_file_name(segment->identity) : "a segment",
+      {segment ? segment_file_name(*segment) : "a segment",
        extent.bytes,
        TierFinding::Action::kDropped,
        reason});

@@ -93,6 +93,17 @@ find_segment(Database& database, SegmentIdentity identity) {
   return find.step() ? std::optional(row_of(find)) : std::nullopt;
 }
 
+std::optional<SegmentIdentity> find_identity(Database& database, SegmentId id) {
+  Statement find =
+      database.prepare("SELECT writer, number FROM segments WHERE id = ?");
+  if (!find.bind(id.get()).step()) {
+    return std::nullopt;
+  }
+  return SegmentIdentity{
+      static_cast<uint64_t>(find.integer(0)),
+      static_cast<uint64_t>(find.integer(1))};
+}
+
 std::vector<SegmentRow> all_segments(Database& database) {
   return rows_of(
       database,

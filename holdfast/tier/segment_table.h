@@ -44,6 +44,8 @@ SegmentId add_segment(Database& database, const SegmentRow& row);
 std::optional<SegmentRow> find_segment(Database& database, SegmentId id);
 std::optional<SegmentRow>
 find_segment(Database& database, SegmentIdentity identity);
+/// Of a row whose counts may be wrong; none where there is no row.
+std::optional<SegmentIdentity> find_identity(Database& database, SegmentId id);
 std::vector<SegmentRow> all_segments(Database& database);
 /// Those with bytes that nothing names and that are still on the device.
 std::vector<SegmentRow> segments_with_dead(Database& database);
