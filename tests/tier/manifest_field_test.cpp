@@ -92,6 +92,19 @@ class ManifestField : public testing::Test {
     tier->put_objects(std::span(&object, 1)).value();
   }
 
+  static void map_all(DiskTier& tier) {
+    Offered all;
+    EXPECT_TRUE(tier.load(all).ok());
+    for (const auto& [id, node] : all.nodes) {
+      for (const StoredImage& image : node.stored.images) {
+        const auto mapped = tier.map(image.extent);
+        EXPECT_TRUE(
+            !mapped.ok() ||
+            text_of(mapped.value()) == Images::text(node.path, image.slot));
+      }
+    }
+  }
+
   int64_t pages() const {
     return rig_.memory->facts(kPath).value().size.get() / kDatabasePage;
   }
@@ -119,6 +132,7 @@ class ManifestField : public testing::Test {
     const auto opened = DiskTier::open(options);
     ASSERT_TRUE(opened.ok()) << opened.status().text();
     DiskTier& tier = *opened.value();
+    map_all(tier); // what shows when a segment is mapped shows here
     const Offered all = offered(tier); // compares whatever is offered
     const bool aside = testing::Value(
         names_in(*memory, "/state"), Contains(HasSubstr(".aside")));
