@@ -207,7 +207,7 @@ void Branches::run_branches(
     const Model& model,
     const std::vector<RowId>& rows,
     std::span<const Round> rounds) {
-  steps_ = shared_steps_ = 0;
+  steps_ = alike_steps_ = shared_steps_ = 0;
   const auto open = [&] {
     return std::ranges::any_of(
         rows, [&](RowId row) { return state_->length(row) < Position(kEnd); });
@@ -219,8 +219,11 @@ void Branches::run_branches(
       continue;
     }
     step(model, all, round.commits);
-    if (all.size() == kBranches) {
-      ++steps_;
+    ++steps_;
+    const auto late = std::ranges::count_if(
+        all, [](const Draft& draft) { return draft.from >= kBranchStart; });
+    if (all.size() == kBranches && (late == 0 || late == std::ssize(all))) {
+      ++alike_steps_;
       shared_steps_ += shared_reads(all) > 0 ? 1 : 0;
     }
   }

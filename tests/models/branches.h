@@ -55,8 +55,7 @@ class Branches {
   void remove(RowId row) {
     state_->remove_row(row);
   }
-  /// Rows of each text, `rounds` over and over until all are at their ends. A
-  /// step of all of them reads what they share together.
+  /// Rows of each text, `rounds` over and over until all are at their ends.
   void run_branches(
       const Model& model,
       const std::vector<RowId>& rows,
@@ -67,9 +66,13 @@ class Branches {
   const Model& model() const {
     return model_;
   }
-  /// Steps of all branches in the last run, and those whose rows read together.
+  /// Of the last run: its steps; those of all branches in one precision; and
+  /// how many of these read together what the rows share.
   int64_t steps() const {
     return steps_;
+  }
+  int64_t alike_steps() const {
+    return alike_steps_;
   }
   int64_t shared_steps() const {
     return shared_steps_;
@@ -89,6 +92,7 @@ class Branches {
   std::array<std::vector<int32_t>, kBranches> texts_;
   std::array<std::vector<float>, kBranches> cold_; // [position][vocab]
   int64_t steps_ = 0;
+  int64_t alike_steps_ = 0;
   int64_t shared_steps_ = 0;
 
   int64_t vocab() const {
