@@ -112,7 +112,6 @@ Manifest::Manifest(
   // Before the first page is made.
   database_.reserve(kDatabaseReserved);
   database_.run("PRAGMA page_size=4096");
-  database_.run("PRAGMA auto_vacuum=INCREMENTAL");
   database_.run("PRAGMA locking_mode=NORMAL");
   database_.run("PRAGMA temp_store=MEMORY");
   database_.run("PRAGMA mmap_size=0");
@@ -139,6 +138,8 @@ Manifest::Manifest(
 }
 
 void Manifest::create_schema() {
+  // Of a manifest that is there this would be a write at each opening.
+  database_.run("PRAGMA auto_vacuum=INCREMENTAL");
   ManifestTransaction transaction(database_);
   database_.run(kSchema);
   // 2^20 to 2^60, far from any other's; rows are counted on from there.
