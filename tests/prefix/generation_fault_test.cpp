@@ -110,36 +110,5 @@ TEST(GenerationStore, StateThatIsEvictedTakesNoCheckpointWithIt) {
   EXPECT_EQ(rig.disk().stats().value().nodes, 4);
 }
 
-// What a store evicted and then failed is known to be gone.
-TEST(GenerationStore, AStoreThatEvictsAndFailsLeavesNothingThatIsNotThere) {
-  bool failed = true;
-  int64_t evicted = 0;
-  for (int64_t call = 0; failed; ++call) {
-    SCOPED_TRACE(call);
-    const auto faulty =
-        std::make_shared<FaultyFileSystem>(MemoryFileSystem::make());
-    Rig rig(faulty, {.max_bytes = Bytes(1 << 20)});
-    rig.grow(kTokens);
-    for (const char* key : {"a", "b"}) { // fills the disk with bodies too
-      auto attempt = rig.begin(key);
-      rig.save(attempt, std::string(150000, 'x'));
-      ASSERT_TRUE(rig.flush().durable);
-    }
-    auto attempt = rig.begin();
-    rig.save(attempt, std::string(300000, 'y'));
-    faulty->fail({.after = call});
-    std::ignore = rig.flush();
-    failed = faulty->failed() > 0;
-    faulty->heal();
-    std::vector<NodeId> known = rig.tree().stored_nodes();
-    for (const NodeId id : known) {
-      EXPECT_TRUE(rig.disk().path(id).ok()) << "a node that is gone";
-    }
-    evicted += failed && std::ssize(known) < kTokens / kBlockTokens;
-    rig.tree().check();
-  }
-  EXPECT_GT(evicted, 0);
-}
-
 } // namespace
 } // namespace holdfast
