@@ -42,7 +42,7 @@ Bytes default_disk_bytes(const std::string& folder) {
 }
 
 Bytes disk_share(Bytes free, Bytes kept) {
-  return std::min(kMostDisk, Bytes((free + kept).get() / 10));
+  return std::min(kMostDisk, std::max(kept, Bytes((free + kept).get() / 10)));
 }
 
 Bytes kept_bytes(const std::string& folder) {

@@ -18,7 +18,7 @@ std::optional<std::string> default_state_folder();
 
 /// The smaller of 20 GiB and a tenth of what is free on the device of a state
 /// folder that exists, or taken there by what it keeps: it does not shrink as
-/// the folder fills.
+/// the folder fills. Where others filled the device, what is kept stays.
 Bytes default_disk_bytes(const std::string& folder);
 /// The same of these figures.
 Bytes disk_share(Bytes free, Bytes kept);

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "holdfast/base/check.h"
+#include "holdfast/base/root_key.h"
 #include "holdfast/block/layout.h"
 #include "holdfast/measure/seconds.h"
 
@@ -31,16 +32,17 @@ StoredImage image(int32_t group, int64_t id) {
   return {{group, 0}, {SegmentId(1), Bytes(id * 8192), Bytes(4096)}};
 }
 
+Scope measured() {
+  return Scope(Signature(std::vector<Signature::Field>{{"model", "measured"}}));
+}
+
 } // namespace
 
 LookupIndex::LookupIndex(
     const LookupShape& shape,
     const std::function<void(int64_t, int64_t)>& progress)
     : tree_({.budget = Bytes(int64_t{1} << 50)}),
-      scope_(tree_.open(
-          Scope(
-              Signature(std::vector<Signature::Field>{{"model", "measured"}})),
-          {GroupRule{}, GroupRule{.window = 512}})),
+      scope_(tree_.open(measured(), {GroupRule{}, GroupRule{.window = 512}})),
       chats_(std::max<int64_t>(1, shape.blocks / shape.chat_blocks)),
       chat_blocks_(shape.chat_blocks),
       other_(kCoolBytes / sizeof(uint64_t)) {
@@ -50,6 +52,7 @@ LookupIndex::LookupIndex(
     progress(chat * chat_blocks_, chats_ * chat_blocks_);
     const std::vector<int32_t> all = tokens(chat);
     NodeId parent;
+    Key128 key = root_key(measured().text());
     for (int64_t block = 0; block < chat_blocks_; ++block) {
       const bool known = block == 0 && chat % kSharing != 0;
       const auto begin = all.begin() + block * kBlockTokens;
@@ -58,6 +61,8 @@ LookupIndex::LookupIndex(
       node.scope = ScopeId(1);
       node.parent = parent;
       node.tokens.assign(begin, begin + kBlockTokens);
+      key = chained_key(key, node.tokens);
+      node.key = key;
       node.images = {image(0, 2 * id), image(1, 2 * id + 1)};
       ensure(
           tree_.add_stored(scope_, node).value(),

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "holdfast/base/hex.h"
+#include "holdfast/base/root_key.h"
 #include "holdfast/base/sha256.h"
 
 namespace holdfast {
@@ -49,14 +50,6 @@ bool take(std::string_view& rest, std::string& part) {
   return true;
 }
 
-uint64_t big_endian(std::string_view bytes) {
-  uint64_t value = 0;
-  for (const char byte : bytes) {
-    value = value << 8 | static_cast<unsigned char>(byte);
-  }
-  return value;
-}
-
 } // namespace
 
 Scope::Scope(
@@ -77,10 +70,7 @@ void Scope::write_text() {
     put(text_, field.name);
     put(text_, field.value);
   }
-  const std::string digest = digest_of(text_);
-  root_ = {
-      big_endian(std::string_view(digest).substr(0, 8)),
-      big_endian(std::string_view(digest).substr(8, 8))};
+  root_ = root_key(text_);
 }
 
 Result<Scope> Scope::parse(std::string_view text) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "holdfast/base/root_key.h"
 #include "holdfast/block/layout.h"
 #include "holdfast/tier/record_table.h"
 
@@ -40,9 +41,21 @@ NodeToStore text_of(Database& database, NodeId id) {
 
 /// Of the root no key is known here: it is a hint, and the next store of that
 /// text makes a row of its own.
-Key128 key_of_node(Database& database, NodeId id) {
+std::string_view text_in(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+/// Which the keys of what goes on after that place are chained to.
+Key128 key_at(Database& database, const NodePlace& place) {
+  if (place.parent == NodeId()) {
+    Statement find = database.prepare("SELECT text FROM scopes WHERE id = ?");
+    return find.bind(place.scope.get()).step()
+        ? root_key(text_in(find.bytes(0)))
+        : Key128();
+  }
   Statement find = database.prepare("SELECT key FROM nodes WHERE id = ?");
-  return find.bind(id.get()).step() ? unpacked_key(find.bytes(0)) : Key128();
+  return find.bind(place.parent.get()).step() ? unpacked_key(find.bytes(0))
+                                              : Key128();
 }
 
 } // namespace
@@ -150,8 +163,8 @@ void TextRemoval::shorten(
   }
   if (!names.empty()) {
     left.tokens.resize(static_cast<size_t>(count));
-    left.key = chained_key(key_of_node(database_, node.parent), left.tokens);
     const NodePlace place{node.scope, node.parent};
+    left.key = chained_key(key_at(database_, place), left.tokens);
     NodeId to = find_node(database_, place, left);
     to = to == NodeId() ? add_node(database_, place, left) : to;
     move_records(database_, node.id, to);

@@ -44,7 +44,8 @@ void set_version(const std::string& manifest, int version) {
 
 std::vector<std::string> actions(const Folder& folder) {
   std::vector<std::string> result;
-  for (const Json& finding : folder.json({"stats"}).at(0)["findings"]) {
+  const auto stats = folder.json({"stats"});
+  for (const Json& finding : stats.at(0)["findings"]) {
     EXPECT_FALSE(finding["reason"].get<std::string>().empty());
     result.push_back(finding["action"]);
   }
@@ -140,6 +141,7 @@ TEST(StatePlace, TheShareOfTheDiskDoesNotShrinkAsTheFolderFills) {
   EXPECT_EQ(
       app::disk_share(Bytes(46 * kGiB), Bytes(4 * kGiB)), Bytes(5 * kGiB));
   EXPECT_EQ(app::disk_share(Bytes(500 * kGiB), Bytes(0)), Bytes(20 * kGiB));
+  EXPECT_EQ(app::disk_share(Bytes(0), Bytes(4 * kGiB)), Bytes(4 * kGiB));
 }
 
 TEST(StatePlace, WhatIsKeptCountsAsTheTierCountsIt) {
