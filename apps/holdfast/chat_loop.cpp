@@ -168,7 +168,8 @@ void ChatLoop::command(const std::string& line) {
   std::string rest = blank == line.npos ? "" : line.substr(blank + 1);
   rest.erase(0, rest.find_first_not_of(' '));
   const auto all = commands();
-  const auto found = std::ranges::find(all, verb, &Command::verb);
+  const auto found =
+      std::ranges::find(all, verb == "/exit" ? "/quit" : verb, &Command::verb);
   said([&] {
     if (found == all.end()) {
       throw UserError("expected a command that there is (/help), got " + verb);
@@ -176,7 +177,8 @@ void ChatLoop::command(const std::string& line) {
     (this->*found->run)(rest);
   });
   // A chat that was loaded may have been killed before its answer.
-  if (const auto& waiting = session_.history().pending) {
+  if (const auto& waiting = session_.history().pending;
+      waiting && verb == "/load") {
     answer(ChatHistory::Pending(*waiting));
   }
 }

@@ -105,14 +105,13 @@ void ChatSession::use(ChatHistory history) {
 
 void ChatSession::load(const std::string& name) {
   require_folder("/load");
+  ChatStore::Opened former = store_->opened();
   store_->open(name);
   try {
     use(loaded(name));
     name_ = name;
-  } catch (const UserError&) {
-    if (!name_.empty()) {
-      store_->open(name_); // that one goes on
-    }
+  } catch (...) {
+    store_->reopen(std::move(former)); // that one goes on
     throw;
   }
 }

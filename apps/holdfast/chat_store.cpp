@@ -40,6 +40,11 @@ void ChatStore::open(const std::string& name) {
   }
 }
 
+void ChatStore::reopen(Opened former) {
+  name_ = std::move(former.name);
+  claim_ = std::move(former.claim);
+}
+
 NamedRecord ChatStore::record(RecordName name, const std::string& line) const {
   NamedRecord record{.name = std::move(name)};
   set_facts(
@@ -131,7 +136,9 @@ std::optional<std::string> ChatStore::newest() {
   for (const std::string_view space : {kChatSpace, kQuestionSpace}) {
     const auto records = cache_.records(space);
     for (const RecordFacts& facts : records.value()) {
-      if (!name || facts.stored_ns >= at) {
+      // A question may be what is left of its chat.
+      const bool whole = space == kChatSpace || has(facts.name.name);
+      if (whole && (!name || facts.stored_ns >= at)) {
         name = facts.name.name;
         at = facts.stored_ns;
       }

@@ -28,6 +28,15 @@ class ChatStore {
   void open(const std::string& name);
   /// The same; false where another process has it open.
   bool try_open(const std::string& name);
+  /// What is open; no other process opens it while a copy of this lives.
+  struct Opened {
+    std::string name;
+    std::shared_ptr<void> claim;
+  };
+  Opened opened() const {
+    return {name_, claim_};
+  }
+  void reopen(Opened former);
 
   // Of the chat that is open:
 
