@@ -239,11 +239,15 @@ void PrefixCache::put(RowId row, Path committed) {
     next.fresh = std::move(fresh);
   }
   const RecordKey key = key_of(next);
-  if (!committed.tokens.empty() &&
-      wanted_.bytes_with(key, next) <= Bytes(ram_)) {
-    wanted_.put(key, std::move(next));
-    disk_->durability.put(key);
+  if (committed.tokens.empty()) {
+    return;
   }
+  if (wanted_.bytes_with(key, next) > Bytes(ram_)) {
+    ++given_up_;
+    return;
+  }
+  wanted_.put(key, std::move(next));
+  disk_->durability.put(key);
 }
 
 FlushReport PrefixCache::flush(const FlushOptions& options) {

@@ -26,6 +26,10 @@ class TextRemoval {
   void keep(std::span<const int32_t> text);
   void take(std::span<const int32_t> text);
   void remove(Forgotten& forgotten);
+  /// Whether a text that is kept needs something of the node.
+  bool keeps(NodeId id) const {
+    return kept_.contains(id);
+  }
 
  private:
   struct Child {

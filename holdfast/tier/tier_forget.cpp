@@ -16,10 +16,14 @@ namespace holdfast {
 namespace {
 
 /// Removes nodes from the leaf up, as long as nothing else needs them.
-void remove_unshared(Database& database, NodeId id, Removed& removed) {
+void remove_unshared(
+    Database& database,
+    const TextRemoval& texts,
+    NodeId id,
+    Removed& removed) {
   while (id != NodeId()) {
     const std::optional<NodeRow> node = find_node(database, id);
-    if (!node || node->children > 0 || node->pinned ||
+    if (!node || node->children > 0 || node->pinned || texts.keeps(id) ||
         !records_on(database, id).empty()) {
       return;
     }
@@ -49,7 +53,7 @@ void forget_all_of(
   }
   texts.remove(forgotten);
   for (const NodeId leaf : leaves) {
-    remove_unshared(database, leaf, forgotten.removed);
+    remove_unshared(database, texts, leaf, forgotten.removed);
   }
 }
 
@@ -74,14 +78,16 @@ void remove_all(Database& database, Removed& removed) {
 Result<Forgotten> DiskTier::forget(const ForgetRequest& request) {
   return core_->run([&] {
     Forgotten forgotten;
-    Removed files;
-    core_->remove_set_aside(files);
+    Removed before;
+    core_->remove_set_aside(before);
+    core_->expire_records(before); // nobody sees them, and they need texts too
     forgotten.removed = core_->remove([&](Removed& gone) {
       forget_all_of(core_->database(), request, forgotten);
       erase_dead(core_->database());
       gone = std::move(forgotten.removed);
     });
-    forgotten.removed.freed += files.freed;
+    forgotten.removed.add(before);
+    forgotten.removed.freed += before.freed;
     return forgotten;
   });
 }

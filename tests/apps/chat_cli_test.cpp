@@ -106,6 +106,10 @@ TEST_F(Chat, EndsAnAnswerThatWasKilledAsItWouldHaveEnded) {
     EXPECT_EQ(rest.code, 0) << rest.err;
     const auto answers = parsed(rest.out);
     ASSERT_GE(answers.size(), 1u);
+    if (answers.size() == 1 && answers[0]["turn"] == 0) {
+      EXPECT_EQ(round, 0); // between the chat and its question
+      continue;
+    }
     EXPECT_EQ(answers.back()["ids"], whole[1]["ids"]);
     // The one that was killed, where it had not ended.
     EXPECT_EQ(answers.size() == 2, answers.front()["turn"] == 0);
