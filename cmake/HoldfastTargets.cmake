@@ -41,8 +41,11 @@ function(holdfast_target target)
   target_compile_options(${target} PRIVATE -Wall -Wextra -Werror -ffp-contract=off)
 endfunction()
 
-# What most sources of a target include, parsed once. Half of a build was that.
+# What most sources of a target include, parsed once.
 function(holdfast_precompile target)
+  if(NOT HOLDFAST_PRECOMPILE)
+    return()
+  endif()
   target_precompile_headers(${target} PRIVATE ${ARGN} <algorithm> <array> <atomic> <chrono>
     <cmath> <cstdint> <cstring> <filesystem> <functional> <map> <memory> <mutex> <numeric>
     <optional> <set> <span> <stdexcept> <string> <string_view> <thread> <utility> <variant>
