@@ -22,8 +22,8 @@ SegmentRow row_of(const Statement& row) {
     return row.integer(column) >= 0 && row.integer(column) <= extents;
   };
   require_row(
-      bytes <= kMostBytes && extents >= 0 &&
-          bytes >= extents + 2 * kSegmentPage && part(5) && part(6),
+      bytes >= 2 * kSegmentPage && bytes <= kMostBytes && extents >= 0 &&
+          extents <= bytes - 2 * kSegmentPage && part(5) && part(6),
       "a segment that holds its extents, and they what is live");
   return {
       .id = SegmentId(row.integer(0)),
