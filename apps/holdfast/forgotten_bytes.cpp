@@ -73,15 +73,24 @@ std::vector<std::string> named(DiskTier& tier) {
   return pieces(all);
 }
 
+/// Little but zeros, as small numbers of a body are and erased pages, says
+/// nothing of a text: it is found anywhere.
+void add(const std::string& run, ByteSearch& search) {
+  constexpr int64_t kFewest = 6;
+  if (std::ssize(run) - std::ranges::count(run, '\0') >= kFewest) {
+    search.add(run);
+  }
+}
+
 void add_runs(const std::string& text, ByteSearch& search) {
   size_t at = 0;
   for (; at + kRun <= text.size(); at += kRun) {
-    search.add(text.substr(at, kRun));
+    add(text.substr(at, kRun), search);
   }
   if (at == text.size() || text.size() < ByteSearch::kShortest) {
     return;
   }
-  search.add(text.substr(text.size() - std::min(kRun, text.size())));
+  add(text.substr(text.size() - std::min(kRun, text.size())), search);
 }
 
 } // namespace
