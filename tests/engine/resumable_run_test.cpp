@@ -183,7 +183,9 @@ TEST(ResumableRun, ThatIsCompleteLeavesNothingToResume) {
 }
 
 // It died between its last token and its completion.
-TEST(ResumableRun, ThatHadFinishedGivesItsTextAgainWithoutAStep) {
+// A checkpoint waits for the one before it, and the text may end meanwhile:
+// what came after the last one that was written is computed again, and no more.
+TEST(ResumableRun, ThatHadFinishedGivesItsTextAgainFromItsLastCheckpoint) {
   Request request;
   request.every_tokens = 1;
   const auto files = MemoryFileSystem::make();
@@ -196,10 +198,11 @@ TEST(ResumableRun, ThatHadFinishedGivesItsTextAgainWithoutAStep) {
   const auto results = process.run(
       run.get(),
       {.text = [&](int64_t, std::string_view more) { text += more; }});
-  EXPECT_EQ(clock->steps(), before);
+  const int64_t again = std::ssize(results[0].ids) - results[0].resumed_tokens;
+  EXPECT_GT(results[0].resumed_tokens, 0);
+  EXPECT_LE(clock->steps(), before + again + 1);
   expect_same(results, expected);
   EXPECT_EQ(text, expected[0].text);
-  EXPECT_EQ(results[0].resumed_tokens, std::ssize(results[0].ids));
 }
 
 TEST(ResumableRun, CarriesAttachmentsWithItsCheckpoints) {
