@@ -39,8 +39,6 @@ NodeToStore text_of(Database& database, NodeId id) {
   return node;
 }
 
-/// Of the root no key is known here: it is a hint, and the next store of that
-/// text makes a row of its own.
 std::string_view text_in(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
