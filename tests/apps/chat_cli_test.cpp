@@ -104,7 +104,7 @@ TEST_F(Chat, EndsAnAnswerThatWasKilledAsItWouldHaveEnded) {
       continue;
     }
     EXPECT_EQ(rest.code, 0) << rest.err;
-    const auto answers = parsed(rest.out);
+    const auto answers = json_lines(rest.out);
     ASSERT_GE(answers.size(), 1u);
     if (answers.size() == 1 && answers[0]["turn"] == 0) {
       EXPECT_EQ(round, 0); // between the chat and its question

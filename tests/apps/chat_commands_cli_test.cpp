@@ -50,7 +50,7 @@ TEST_F(Chat, RefusesTurnsThatThereAreNotAndGoesOn) {
       arguments({"--json"}, "none"),
       "hello\n/goto 7\n/goto x\n/goto\n/goto -2\n/nothing\nthe\n/goto -1\n");
   EXPECT_EQ(outcome.code, 1);
-  const auto said = parsed(outcome.out);
+  const auto said = json_lines(outcome.out);
   ASSERT_EQ(said.size(), 3u);
   EXPECT_EQ(said[1]["turn"], 1);
   EXPECT_EQ(said[2]["text"], "nothing was said yet\n");

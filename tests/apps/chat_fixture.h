@@ -7,13 +7,13 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "tests/apps/json_lines.h"
 #include "tests/apps/talk.h"
 
 namespace holdfast::test {
@@ -50,7 +50,7 @@ class Chat : public testing::Test {
     words.insert(words.end(), {"--state", folder_, "--json"});
     const Outcome outcome = run(words);
     EXPECT_EQ(outcome.code, 0) << outcome.err;
-    return Json(parsed(outcome.out));
+    return Json(json_lines(outcome.out));
   }
   std::vector<std::string> kept(const std::vector<std::string>& rest) const {
     return arguments(rest, folder_);
@@ -62,15 +62,7 @@ class Chat : public testing::Test {
     arguments.emplace_back("--json");
     const Outcome outcome = run(arguments, input);
     EXPECT_EQ(outcome.code, 0) << outcome.err;
-    return parsed(outcome.out);
-  }
-  static std::vector<Json> parsed(const std::string& text) {
-    std::vector<Json> result;
-    std::istringstream lines(text);
-    for (std::string line; std::getline(lines, line);) {
-      result.push_back(Json::parse(line));
-    }
-    return result;
+    return json_lines(outcome.out);
   }
 
   const std::string folder_ = scratch("chat");

@@ -4,11 +4,11 @@
 // end it is the chat that nothing happened to.
 
 #include <chrono>
-#include <sstream>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "tests/apps/json_lines.h"
 #include "tests/apps/talk.h"
 
 namespace holdfast::test {
@@ -56,12 +56,7 @@ class KilledChat : public testing::Test {
       return {};
     }
     EXPECT_EQ(outcome.code, 0) << outcome.err;
-    std::vector<Json> result;
-    std::istringstream lines(outcome.out);
-    for (std::string line; std::getline(lines, line);) {
-      result.push_back(Json::parse(line));
-    }
-    return result;
+    return json_lines(outcome.out);
   }
   static int64_t turns_in(const std::string& history) {
     int64_t turns = 0;

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <sstream>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "tests/apps/json_lines.h"
 #include "tests/apps/program.h"
 
 namespace holdfast::test {
@@ -278,11 +278,7 @@ TEST(EvalCommand, PrintsThePerplexityAsJson) {
 TEST(EvalCommand, ComparesEachPrecisionWithTheReference) {
   const Outcome outcome =
       eval_text({"--kv", "q8g32", "--kv", "t2", "--against", "f32", "--json"});
-  std::istringstream lines(outcome.out);
-  std::vector<Json> found;
-  for (std::string line; std::getline(lines, line);) {
-    found.push_back(Json::parse(line));
-  }
+  const std::vector<Json> found = json_lines(outcome.out);
   ASSERT_EQ(found.size(), 2u);
   EXPECT_EQ(found[0]["kv"], "q8g32");
   EXPECT_EQ(found[1]["kv"], "t2");

@@ -1,12 +1,12 @@
 // Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
 
 #include <csignal>
-#include <sstream>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "tests/apps/json_lines.h"
 #include "tests/apps/program.h"
 
 namespace holdfast::test {
@@ -17,12 +17,7 @@ using testing::HasSubstr;
 
 std::vector<Json> objects(const Outcome& outcome) {
   EXPECT_EQ(outcome.code, 0) << outcome.err;
-  std::vector<Json> result;
-  std::istringstream lines(outcome.out);
-  for (std::string line; std::getline(lines, line);) {
-    result.push_back(Json::parse(line)); // throws unless valid UTF-8
-  }
-  return result;
+  return json_lines(outcome.out);
 }
 
 std::vector<Json>

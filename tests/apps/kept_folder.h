@@ -5,13 +5,13 @@
 #pragma once
 
 #include <filesystem>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "tests/apps/json_lines.h"
 #include "tests/apps/program.h"
 
 namespace holdfast::test {
@@ -41,12 +41,7 @@ class Folder {
     return objects(outcome.out);
   }
   static std::vector<Json> objects(const std::string& text) {
-    std::vector<Json> result;
-    std::istringstream lines(text);
-    for (std::string line; std::getline(lines, line);) {
-      result.push_back(Json::parse(line));
-    }
-    return result;
+    return json_lines(text);
   }
   /// Runs generate; its result.
   Json generate(const std::string& prompt, int tokens = 4) const {

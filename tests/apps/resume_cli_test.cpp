@@ -16,6 +16,7 @@
 
 #include "holdfast/env/posix_file_system.h"
 #include "holdfast/tier/key_claims.h"
+#include "tests/apps/json_lines.h"
 #include "tests/apps/program.h"
 
 namespace holdfast::test {
@@ -73,12 +74,7 @@ bool await(const std::function<bool()>& condition) {
 
 std::vector<Json> objects(const Outcome& outcome) {
   EXPECT_EQ(outcome.code, 0) << outcome.err;
-  std::vector<Json> result;
-  std::istringstream lines(outcome.out);
-  for (std::string line; std::getline(lines, line);) {
-    result.push_back(Json::parse(line));
-  }
-  return result;
+  return json_lines(outcome.out);
 }
 
 /// What an interruption may not change.
