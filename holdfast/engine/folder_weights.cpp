@@ -244,24 +244,51 @@ mx::array FolderWeights::take(std::string_view name) const {
   return array;
 }
 
-cpu::Weight
-FolderWeights::matrix(std::string_view name, int64_t n, int64_t k) const {
-  if (const auto got = dims(name); got != std::vector<int64_t>{n, k}) {
+void FolderWeights::require_shape(
+    std::string_view name,
+    const std::vector<int64_t>& shape) const {
+  if (const auto got = dims(name); got != shape) {
     throw Error(
         ErrorCode::kCorrupt,
         folder_ + ": tensor " + std::string(name) + ": expected shape " +
-            text_of({n, k}) + ", got " + text_of(got));
+            text_of(shape) + ", got " + text_of(got));
   }
-  const mx::array array = take(name);
+}
+
+cpu::Weight FolderWeights::pack(
+    const mx::array& tensor,
+    int64_t first,
+    int64_t n,
+    int64_t k) const {
   return cpu::Weight::pack_values(
-      array.dtype() == mx::bfloat16 ? cpu::WeightFormat::Kind::kBf16
-                                    : cpu::WeightFormat::Kind::kF32,
+      tensor.dtype() == mx::bfloat16 ? cpu::WeightFormat::Kind::kBf16
+                                     : cpu::WeightFormat::Kind::kF32,
       n,
       k,
       [&](int64_t row, float* values) {
-        read_floats(array, row * k, k, values);
+        read_floats(tensor, (first + row) * k, k, values);
       },
       *executor_);
+}
+
+cpu::Weight
+FolderWeights::matrix(std::string_view name, int64_t n, int64_t k) const {
+  require_shape(name, {n, k});
+  return pack(take(name), 0, n, k);
+}
+
+std::vector<cpu::Weight> FolderWeights::stack(
+    std::string_view name,
+    int64_t count,
+    int64_t n,
+    int64_t k) const {
+  require_shape(name, {count, n, k});
+  const mx::array tensor = take(name);
+  std::vector<cpu::Weight> matrices;
+  for (int64_t i = 0; i < count; ++i) {
+    matrices.push_back(pack(tensor, i * n, n, k));
+  }
+  return matrices;
 }
 
 std::vector<float>

@@ -40,6 +40,9 @@ class FolderWeights : public WeightSource {
   std::vector<int64_t> dims(std::string_view name) const override;
   cpu::Weight
   matrix(std::string_view name, int64_t n, int64_t k) const override;
+  std::vector<cpu::Weight>
+  stack(std::string_view name, int64_t count, int64_t n, int64_t k)
+      const override;
   /// A tensor of any shape with n elements, row-major. Each tensor can be
   /// asked for once.
   std::vector<float> vector(std::string_view name, int64_t n) const override;
@@ -49,6 +52,15 @@ class FolderWeights : public WeightSource {
     std::optional<mlx::core::array> array; // until it is read
     std::vector<int64_t> shape;
   };
+  /// Throws kCorrupt unless the tensor has this shape.
+  void require_shape(std::string_view name, const std::vector<int64_t>& shape)
+      const;
+  /// Rows [first, first + n) of k values.
+  cpu::Weight pack(
+      const mlx::core::array& tensor,
+      int64_t first,
+      int64_t n,
+      int64_t k) const;
   Tensor& find(std::string_view name) const;
   /// Reads the tensor and lets go of it here.
   mlx::core::array take(std::string_view name) const;

@@ -66,6 +66,16 @@ class WeightSource {
   /// A matrix [n, k], codes kept, packed for the kernels. Not cached: ask once.
   virtual cpu::Weight
   matrix(std::string_view name, int64_t n, int64_t k) const = 0;
+  /// The matrices [n, k] of a stack [count, n, k], one an expert. As matrix();
+  /// throws kUnsupported where the format holds no stacks.
+  virtual std::vector<cpu::Weight>
+  stack(std::string_view name, int64_t count, int64_t n, int64_t k) const {
+    throw Error(
+        ErrorCode::kUnsupported,
+        "[weights] expected a format that holds " + std::to_string(count) +
+            " matrices [" + std::to_string(n) + ", " + std::to_string(k) +
+            "] as tensor " + std::string(name) + ", got another");
+  }
   /// A vector [n] in f32.
   virtual std::vector<float> vector(std::string_view name, int64_t n) const = 0;
 };
