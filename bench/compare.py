@@ -4,7 +4,8 @@
 
 Rounds alternate between the two, so that a busy neighbour hits both; each figure
 is the median of its rounds, with the lowest and the highest behind it. llama.cpp
-runs with flash attention and its f16 state, holdfast with its defaults.
+runs with flash attention and its f16 state, holdfast with its defaults, unless a
+case names other precisions of the state.
 """
 
 import argparse
@@ -24,7 +25,9 @@ class Case:
     generate: int = 0  # tokens decoded and timed
     depth: int = 0  # tokens that are there before
     batch: int = 1  # sequences at once
+    kv: tuple[str, str] = ("bf16", "f16")  # precision of the state, ours and the peer's
     wanted: float = 1.0  # the ratio that we ask for
+    minutes: bool = False  # takes minutes a round: only where it is asked for
 
 
 CASES = [
@@ -33,6 +36,9 @@ CASES = [
     Case("decode", generate=64, wanted=2),
     Case("decode at 8192", generate=32, depth=8192, wanted=2.5),
     Case("decode, 8 at once", generate=32, depth=256, batch=8, wanted=4),
+    Case("decode at 32000", generate=32, depth=32000, wanted=2.5, minutes=True),
+    Case("decode at 32000, q4", generate=32, depth=32000, kv=("q4", "q4_0"), wanted=4,
+         minutes=True),
 ]
 
 
@@ -57,7 +63,7 @@ class Holdfast:
         """tokens a second, all sequences together"""
         out = run(self.command + [
             "--prompt", case.prompt, "--gen", case.generate, "--depth", case.depth,
-            "--batch", case.batch])
+            "--batch", case.batch, "--kv", case.kv[0]])
         result = json.loads(out.splitlines()[-1])
         return result["prefill_tok_s" if case.prompt else "decode_tok_s"]
 
@@ -72,13 +78,13 @@ class Llama:
     def measure(self, case):
         if case.batch == 1:
             out = run([self.folder / "llama-bench"] + self.common + [
-                "-fa", 1, "-r", 1, "-o", "json", "-p", case.prompt, "-n", case.generate,
+                "-fa", 1, "-ctk", case.kv[1], "-ctv", case.kv[1], "-r", 1, "-o", "json", "-p", case.prompt, "-n", case.generate,
                 "-d", case.depth])
             (result,) = json.loads(out)
             return result["avg_ts"]
         context = case.batch * (case.depth + case.generate + 64)
         out = run([self.folder / "llama-batched-bench"] + self.common + [
-            "-fa", "on", "-c", context, "-npp", case.depth, "-ntg", case.generate,
+            "-fa", "on", "-ctk", case.kv[1], "-ctv", case.kv[1], "-c", context, "-npp", case.depth, "-ntg", case.generate,
             "-npl", case.batch, "--output-format", "jsonl"])
         lines = [line for line in out.splitlines() if line.startswith("{")]
         return json.loads(lines[-1])["speed_tg"]
@@ -92,6 +98,8 @@ def main():
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--only", help="cases whose name contains this")
+    parser.add_argument("--long", action="store_true",
+                        help="the cases that take minutes a round as well")
     parser.add_argument("--json", help="write the figures here too")
     options = parser.parse_args()
     load = os.getloadavg()[0]
@@ -105,6 +113,8 @@ def main():
     report = []
     for case in CASES:
         if options.only and options.only not in case.name:
+            continue
+        if case.minutes and not (options.long or options.only):
             continue
         figures = {engine.name: [] for engine in engines}
         for _ in range(options.rounds):
