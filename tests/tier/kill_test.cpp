@@ -47,13 +47,16 @@ void turn_of_some(Client& client, std::mt19937& random) {
   client.turn(chat_name(chat), chat_tokens(chat + 1, 1 + random() % 300));
 }
 
+/// A name that no other act gives: a record of other tokens would be forgotten
+/// with them.
 void fork_or_forget(Client& client, std::mt19937& random) {
-  const auto chat = static_cast<int>(random() % 6);
-  const Tokens tokens = chat_tokens(chat + 1, 200, 128); // 128 they all share
+  const auto fork = static_cast<int>(random() % 6);
+  const std::string name = "fork " + std::to_string(fork);
+  const Tokens tokens = chat_tokens(fork + 1, 200, 128); // 128 they all share
   if (random() % 3 == 0) {
-    client.forget(chat_name(chat), tokens);
+    client.forget(name, tokens);
   } else {
-    client.turn(chat_name(chat), tokens);
+    client.turn(name, tokens);
   }
 }
 
