@@ -6,6 +6,8 @@
 #include "holdfast/models/gemma3.h"
 #include "holdfast/models/gemma4.h"
 #include "holdfast/models/latent.h"
+#include "holdfast/models/llama.h"
+#include "holdfast/models/qwen.h"
 #include "holdfast/models/qwen35.h"
 
 namespace holdfast {
@@ -23,6 +25,10 @@ constexpr Family kFamilies[] = {
     {"gemma3", make_gemma3},
     {"gemma4", make_gemma4},
     {"gemma4_text", make_gemma4},
+    {"llama", make_llama},
+    {"mistral", make_mistral},
+    {"qwen2", make_qwen2},
+    {"qwen3", make_qwen3},
     {"qwen3_5", make_qwen35},
     {"qwen3_5_text", make_qwen35},
 };
