@@ -2,6 +2,8 @@
 
 #include "holdfast/engine/gguf_names.h"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace holdfast {
@@ -14,6 +16,8 @@ constexpr Pair kFamilies[] = {
     {"llama", "llama"},
     {"qwen2", "qwen2"},
     {"qwen3", "qwen3"},
+    {"phi3", "phi3"},
+    {"gemma2", "gemma2"},
 };
 
 constexpr Pair kWhole[] = {
@@ -28,14 +32,21 @@ constexpr Pair kOfLayer[] = {
     {"self_attn.k_proj", "attn_k"},
     {"self_attn.v_proj", "attn_v"},
     {"self_attn.o_proj", "attn_output"},
+    {"self_attn.qkv_proj", "attn_qkv"},
     {"self_attn.q_norm", "attn_q_norm"},
     {"self_attn.k_norm", "attn_k_norm"},
     {"mlp.gate_proj", "ffn_gate"},
     {"mlp.up_proj", "ffn_up"},
+    {"mlp.gate_up_proj", "ffn_up"},
     {"mlp.down_proj", "ffn_down"},
     {"input_layernorm", "attn_norm"},
     {"post_attention_layernorm", "ffn_norm"},
+    {"pre_feedforward_layernorm", "ffn_norm"},
+    {"post_feedforward_layernorm", "post_ffw_norm"},
 };
+
+// Of families with a norm behind attention too.
+constexpr std::string_view kPostNormFamilies[] = {"gemma2"};
 
 template <size_t N>
 std::string_view find(const Pair (&pairs)[N], std::string_view name) {
@@ -67,8 +78,13 @@ gguf_tensor_name(std::string_view family, std::string_view published) {
       kind <= part) {
     return std::string(published);
   }
-  const std::string_view name =
-      find(kOfLayer, published.substr(part + 1, kind - part - 1));
+  const std::string_view of_layer = published.substr(part + 1, kind - part - 1);
+  std::string_view name = find(kOfLayer, of_layer);
+  if (of_layer == "post_attention_layernorm" &&
+      std::ranges::find(kPostNormFamilies, family) !=
+          std::end(kPostNormFamilies)) {
+    name = "post_attention_norm";
+  }
   if (name.empty()) {
     return std::string(published);
   }

@@ -69,6 +69,9 @@ Settings gguf_settings(const GgufFile& file, const ModelConfig& config) {
   all.size(
       "rope.scaling.original_context_length",
       "rope_scaling.original_max_position_embeddings");
+  all.number("attn_logit_softcapping", "attn_logit_softcapping");
+  all.number("final_logit_softcapping", "final_logit_softcapping");
+  all.set("norms_less_one", false); // one is added when a file is made
   // Biases are where the file has them.
   const auto has = [&](const char* tensor) {
     return file.tensor(tensor) != nullptr;

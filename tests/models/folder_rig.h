@@ -36,7 +36,9 @@ inline constexpr const char* kFamilies[] = {
     "llama_biased",
     "mistral",
     "qwen2",
-    "qwen3"};
+    "qwen3",
+    "phi3",
+    "gemma2"};
 
 struct Expected {
   std::vector<int32_t> tokens;

@@ -186,9 +186,34 @@ QWEN3 = SHAPED | {
     "tie_word_embeddings": True,
 }
 
+PHI3 = SHAPED | {
+    "model_type": "phi3",
+    "hidden_size": 64,
+    "num_key_value_heads": 1,
+    "partial_rotary_factor": 0.75,
+    "original_max_position_embeddings": 1024,
+    "rope_scaling": {
+        "type": "longrope",
+        "short_factor": [1.0] * 12,
+        "long_factor": [1.0, 1.0, 1.1, 1.3, 1.6, 2.0, 2.6, 3.5, 5.0, 7.5, 11.0, 16.0],
+    },
+}
+del PHI3["head_dim"]
+
+GEMMA2 = SHAPED | {
+    "model_type": "gemma2",
+    "hidden_activation": "gelu_pytorch_tanh",
+    "query_pre_attn_scalar": 48,
+    "attn_logit_softcapping": 5.0,
+    "final_logit_softcapping": 8.0,
+    "tie_word_embeddings": True,
+}
+del GEMMA2["hidden_act"]
+
 CONFIGS = {"qwen35": QWEN35, "gemma4": GEMMA4, "gemma4_wide": GEMMA4_WIDE,
            "latent": LATENT, "llama": LLAMA, "llama_biased": LLAMA_BIASED,
-           "mistral": MISTRAL, "qwen2": QWEN2, "qwen3": QWEN3}
+           "mistral": MISTRAL, "qwen2": QWEN2, "qwen3": QWEN3,
+           "phi3": PHI3, "gemma2": GEMMA2}
 
 MODULES = {"mistral": "llama"}
 
@@ -197,8 +222,10 @@ def windows(config):
     """The window of each layer that mlx-lm's class would not give it, or 0."""
     kind, size = config["model_type"], config.get("sliding_window") or 0
     layers = range(config.get("num_hidden_layers", 0))
-    if kind == "mistral":
+    if kind in ("mistral", "phi3"):
         return [size for _ in layers]
+    if kind == "gemma2":
+        return [0 if i % 2 else size for i in layers]
     if kind == "qwen2" and config["use_sliding_window"]:
         return [size if i >= config["max_window_layers"] else 0 for i in layers]
     return [0 for _ in layers]
@@ -223,17 +250,20 @@ def gain_of(kind):
     return 1.5 if kind in ("qwen3_5", "gemma4_text", "deepseek_v2") else 1.0
 
 
-def random_weight(name, array, gain):
+def random_weight(name, array, kind):
+    gain = gain_of(kind)
     if name.endswith("A_log"):  # states that last from one to a hundred tokens
         return mx.log(mx.random.uniform(0.01, 2.0, array.shape))
     if name.endswith("norm.weight") or name.endswith("layer_scalar"):
-        return mx.random.uniform(0.5, 1.5, array.shape)
+        less = 1.0 if kind == "gemma2" else 0.0  # norms are stored less one
+        return mx.random.uniform(0.5 - less, 1.5 - less, array.shape)
     if name.endswith("dt_bias"):
         return mx.random.normal(array.shape)
     if name.endswith(".bias"):
         return 0.3 * mx.random.normal(array.shape)
     if "embed_tokens" in name:
-        return mx.random.normal(array.shape) * (1.0 if gain > 1.0 else 0.4)
+        small = 0.03 if kind == "gemma2" else 0.3  # or layers would not show
+        return mx.random.normal(array.shape) * (1.0 if gain > 1.0 else small)
     fan_in = array.shape[1] if array.ndim > 1 else 1
     return mx.random.normal(array.shape) * (gain / fan_in**0.5)
 
@@ -243,7 +273,7 @@ def build(config):
     module = importlib.import_module(f"mlx_lm.models.{MODULES.get(kind, kind)}")
     model = module.Model(module.ModelArgs.from_dict(json.loads(json.dumps(config))))
     weights = [
-        (name, random_weight(name, array, gain_of(kind)))
+        (name, random_weight(name, array, kind))
         for name, array in mlx.utils.tree_flatten(model.parameters())
     ]
     model.load_weights(weights)
