@@ -27,13 +27,21 @@ using Values = std::map<std::string, Setting, std::less<>>;
 
 Setting list_of(const json& array) {
   std::vector<std::string> words;
+  std::vector<double> numbers;
   for (const json& item : array) {
-    if (!item.is_string()) {
+    if (item.is_string()) {
+      words.push_back(item.get<std::string>());
+    } else if (item.is_number()) {
+      numbers.push_back(item.get<double>());
+    } else {
       return UnusableSetting();
     }
-    words.push_back(item.get<std::string>());
   }
-  return words;
+  if (!words.empty() && !numbers.empty()) {
+    return UnusableSetting();
+  }
+  return numbers.empty() ? Setting(std::move(words))
+                         : Setting(std::move(numbers));
 }
 
 /// Objects are flattened: "outer.inner". Their own name has no usable value.
@@ -277,12 +285,14 @@ FolderWeights::matrix(std::string_view name, int64_t n, int64_t k) const {
   return pack(take(name), 0, n, k);
 }
 
-std::vector<cpu::Weight> FolderWeights::stack(
-    std::string_view name,
-    int64_t count,
-    int64_t n,
-    int64_t k) const {
-  require_shape(name, {count, n, k});
+std::vector<cpu::Weight>
+FolderWeights::stack(std::string_view name, int64_t count, int64_t n, int64_t k)
+    const {
+  if (dims(name).size() == 2) {
+    require_shape(name, {count * n, k});
+  } else {
+    require_shape(name, {count, n, k});
+  }
   const mx::array tensor = take(name);
   std::vector<cpu::Weight> matrices;
   for (int64_t i = 0; i < count; ++i) {

@@ -53,14 +53,12 @@ class FolderWeights : public WeightSource {
     std::vector<int64_t> shape;
   };
   /// Throws kCorrupt unless the tensor has this shape.
-  void require_shape(std::string_view name, const std::vector<int64_t>& shape)
-      const;
+  void
+  require_shape(std::string_view name, const std::vector<int64_t>& shape) const;
   /// Rows [first, first + n) of k values.
-  cpu::Weight pack(
-      const mlx::core::array& tensor,
-      int64_t first,
-      int64_t n,
-      int64_t k) const;
+  cpu::Weight
+  pack(const mlx::core::array& tensor, int64_t first, int64_t n, int64_t k)
+      const;
   Tensor& find(std::string_view name) const;
   /// Reads the tensor and lets go of it here.
   mlx::core::array take(std::string_view name) const;

@@ -8,6 +8,8 @@
 #include <string>
 #include <utility>
 
+#include "holdfast/engine/gguf_names.h"
+#include "holdfast/engine/gguf_settings.h"
 #include "holdfast/formats/gguf_cursor.h"
 
 namespace holdfast {
@@ -122,9 +124,19 @@ int64_t vocabulary(const GgufFile& file) {
   return table == nullptr ? 0 : table->ne[1];
 }
 
+/// Where row `row` of the published order lies: heads of 2 `pairs` rows, pair i
+/// of them rows i and i + pairs as published, 2 i and 2 i + 1 in the file.
+int64_t row_of(int64_t row, int64_t pairs) {
+  if (pairs == 0) {
+    return row;
+  }
+  const int64_t in_head = row % (2 * pairs);
+  return row - in_head + 2 * (in_head % pairs) + in_head / pairs;
+}
+
 std::string shape(int64_t k, int64_t rows) {
   return "[" + std::to_string(k) +
-      (rows == 1 ? "" : ", " + std::to_string(rows)) + "]";
+      (rows == 0 ? "" : ", " + std::to_string(rows)) + "]";
 }
 
 } // namespace
@@ -141,7 +153,8 @@ GgufWeights::GgufWeights(
     throw file.refusal(
         "general.architecture", "the model's family", "no such key");
   }
-  config_.family = gguf_escaped(*family);
+  family_ = gguf_family(*family);
+  config_.family = family_.empty() ? gguf_escaped(*family) : family_;
   config_.name = file.text("general.name").value_or("");
   ConfigReader reader(file, std::string(*family));
   config_.layers = reader.required_size("block_count");
@@ -159,12 +172,16 @@ GgufWeights::GgufWeights(
     reader.miss("attention.layer_norm_rms_epsilon", "a number");
   }
   config_.rope_base = reader.number("rope.freq_base");
-  config_.rope_scale = rope_scale(reader);
+  if (family_.empty()) {
+    config_.rope_scale = rope_scale(reader);
+  } else {
+    settings_ = gguf_settings(file, config_);
+  }
   incomplete_ = reader.missing();
 }
 
 bool GgufWeights::has(std::string_view name) const {
-  return file_.tensor(name) != nullptr;
+  return file_.tensor(gguf_tensor_name(family_, name)) != nullptr;
 }
 
 /// "<file>: tensor <name> at offset N: ".
@@ -174,20 +191,24 @@ GgufWeights::where_is(std::string_view name, const GgufTensor* tensor) const {
       (tensor ? " at offset " + std::to_string(tensor->offset) : "") + ": ";
 }
 
-/// The tensor, which must be [k] or [k, rows] in the format's order.
+/// The tensor, which must have k elements (rows 0), or rows of k: [k, rows], or
+/// a stack [k, n, rows / n], in the format's order.
 const GgufTensor&
 GgufWeights::find(std::string_view name, int64_t rows, int64_t k) const {
   if (incomplete_) {
     throw *incomplete_;
   }
-  const GgufTensor* tensor = file_.tensor(name);
-  const std::string where = where_is(name, tensor);
+  const std::string stored = gguf_tensor_name(family_, name);
+  const GgufTensor* tensor = file_.tensor(stored);
+  const std::string where = where_is(stored, tensor);
   if (tensor == nullptr) {
     throw Error(
         ErrorCode::kCorrupt,
         where + "expected shape " + shape(k, rows) + ", got no such tensor");
   }
-  if (tensor->ne[0] != k || tensor->rows() != rows || tensor->ne[1] != rows) {
+  const bool fits = rows == 0 ? tensor->ne[0] * tensor->rows() == k
+                              : tensor->ne[0] == k && tensor->rows() == rows;
+  if (!fits) {
     std::string got;
     for (int i = 0; i < tensor->dims; ++i) {
       got += (i == 0 ? "[" : ", ") +
@@ -210,14 +231,20 @@ void GgufWeights::finished(const GgufTensor& tensor) const {
   }
 }
 
-cpu::Weight
-GgufWeights::matrix(std::string_view name, int64_t n, int64_t k) const {
-  const GgufTensor& tensor = find(name, n, k);
-  const std::byte* data = file_.data(tensor).data();
+cpu::Weight GgufWeights::pack(
+    const GgufTensor& tensor,
+    int64_t first,
+    int64_t n,
+    int64_t pairs) const {
   const int64_t row_bytes = tensor.row_bytes();
+  const std::byte* data = file_.data(tensor).data() + first * row_bytes;
+  const int64_t k = tensor.ne[0];
   const GgufType type = tensor.type;
   const CodeFormat& codes = gguf_type_info(type).codes;
-  const auto pack = [&] {
+  const auto of = [=](int64_t row) {
+    return data + row_of(row, pairs) * row_bytes;
+  };
+  try {
     if (codes.bits == 0) {
       return cpu::Weight::pack_values(
           type == GgufType::kBF16 ? cpu::WeightFormat::Kind::kBf16
@@ -225,7 +252,7 @@ GgufWeights::matrix(std::string_view name, int64_t n, int64_t k) const {
           n,
           k,
           [=](int64_t row, float* values) {
-            read_values(type, data + row * row_bytes, k, values);
+            read_values(type, of(row), k, values);
           },
           *executor_);
     }
@@ -237,34 +264,55 @@ GgufWeights::matrix(std::string_view name, int64_t n, int64_t k) const {
         n,
         k,
         [=](int64_t row, const cpu::CodeRow& out) {
-          unpack_row(
-              type,
-              data + row * row_bytes,
-              k,
-              out.codes,
-              out.scales,
-              out.offsets);
+          unpack_row(type, of(row), k, out.codes, out.scales, out.offsets);
         },
         *executor_);
-  };
-  try {
-    cpu::Weight weight = pack();
-    finished(tensor);
-    return weight;
   } catch (const Error& error) {
-    throw Error(ErrorCode::kCorrupt, where_is(name, &tensor) + error.what());
+    throw Error(
+        ErrorCode::kCorrupt, where_is(tensor.name, &tensor) + error.what());
   }
 }
 
+int64_t GgufWeights::pairs_of(std::string_view name) const {
+  const bool turned = name.find("self_attn.q_proj") != std::string_view::npos ||
+      name.find("self_attn.k_proj") != std::string_view::npos;
+  return family_ == "llama" && turned ? config_.head_dim / 2 : 0;
+}
+
+cpu::Weight
+GgufWeights::matrix(std::string_view name, int64_t n, int64_t k) const {
+  const GgufTensor& tensor = find(name, n, k);
+  cpu::Weight weight = pack(tensor, 0, n, pairs_of(name));
+  finished(tensor);
+  return weight;
+}
+
+std::vector<cpu::Weight>
+GgufWeights::stack(std::string_view name, int64_t count, int64_t n, int64_t k)
+    const {
+  const GgufTensor& tensor = find(name, count * n, k);
+  std::vector<cpu::Weight> matrices;
+  for (int64_t i = 0; i < count; ++i) {
+    matrices.push_back(pack(tensor, i * n, n, 0));
+  }
+  finished(tensor);
+  return matrices;
+}
+
 std::vector<float> GgufWeights::vector(std::string_view name, int64_t n) const {
-  const GgufTensor& tensor = find(name, 1, n);
-  std::vector<float> values(static_cast<size_t>(n));
-  read_values(tensor.type, file_.data(tensor).data(), n, values.data());
+  const GgufTensor& tensor = find(name, 0, n);
+  std::vector<float> stored(static_cast<size_t>(n));
+  read_values(tensor.type, file_.data(tensor).data(), n, stored.data());
+  const int64_t pairs = pairs_of(name);
+  std::vector<float> values;
+  for (int64_t i = 0; i < n; ++i) {
+    values.push_back(stored[static_cast<size_t>(row_of(i, pairs))]);
+  }
   for (size_t i = 0; i < values.size(); ++i) {
     if (!std::isfinite(values[i])) {
       throw Error(
           ErrorCode::kCorrupt,
-          where_is(name, &tensor) + "expected finite numbers, got " +
+          where_is(tensor.name, &tensor) + "expected finite numbers, got " +
               std::to_string(values[i]) + " at index " + std::to_string(i));
     }
   }

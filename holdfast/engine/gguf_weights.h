@@ -5,6 +5,10 @@
 // is packed, the pages it was read from are given back, so that a load holds
 // the file or the packed form of a weight, not both.
 //
+// Families whose settings are translated (gguf_settings.h) ask for tensors
+// under their published names; a llama's rows of queries and keys, which the
+// format keeps in pairs that turn together, come in the published order.
+//
 // Threads: one at a time. The file outlives it.
 
 #pragma once
@@ -35,13 +39,25 @@ class GgufWeights : public WeightSource {
   const ModelConfig& config() const override {
     return config_;
   }
+  const Settings& settings() const override {
+    return settings_ ? *settings_ : WeightSource::settings();
+  }
   bool has(std::string_view name) const override;
   cpu::Weight
   matrix(std::string_view name, int64_t n, int64_t k) const override;
+  std::vector<cpu::Weight>
+  stack(std::string_view name, int64_t count, int64_t n, int64_t k)
+      const override;
   std::vector<float> vector(std::string_view name, int64_t n) const override;
 
  private:
   const GgufTensor& find(std::string_view name, int64_t rows, int64_t k) const;
+  /// Rows [first, first + n), those of each head in the order of `pairs` (0:
+  /// as they are): see row_of().
+  cpu::Weight
+  pack(const GgufTensor& tensor, int64_t first, int64_t n, int64_t pairs) const;
+  /// Half the rows of a head that lie in pairs, or 0.
+  int64_t pairs_of(std::string_view name) const;
   std::string where_is(std::string_view name, const GgufTensor* tensor) const;
   void finished(const GgufTensor& tensor) const;
 
@@ -49,6 +65,8 @@ class GgufWeights : public WeightSource {
   std::shared_ptr<Executor> executor_;
   Progress progress_;
   ModelConfig config_;
+  std::string family_; // whose names tensors are asked for under, or ""
+  std::optional<Settings> settings_;
   std::optional<Error> incomplete_; // the first absent key
   mutable int64_t done_ = 0; // bytes of tensors read
 };

@@ -23,8 +23,16 @@ LinearPtr load_linear(
     }
     layer.weights.push_back(std::make_shared<const cpu::Weight>(
         source.matrix(matrix.name, matrix.n, spec.k)));
+    if (spec.biases) {
+      const auto bias = source.vector(bias_name(matrix.name), matrix.n);
+      layer.bias.insert(layer.bias.end(), bias.begin(), bias.end());
+    }
   }
   return std::make_shared<const cpu::LinearLayer>(std::move(layer));
+}
+
+std::string bias_name(const std::string& weight) {
+  return weight.substr(0, weight.rfind(".weight")) + ".bias";
 }
 
 std::string layer_tensor(int64_t layer, const char* tensor) {

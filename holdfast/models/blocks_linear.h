@@ -18,6 +18,7 @@ namespace holdfast {
 using LinearPtr = std::shared_ptr<const cpu::LinearLayer>;
 
 /// A matrix [n, k] by its name; without one, the matrix before it once more.
+/// Its bias has the name with ".bias" for ".weight".
 struct MatrixName {
   std::string name;
   int64_t n = 0;
@@ -30,7 +31,11 @@ struct LinearSpec {
   std::vector<float> post_norm = {}; // [n] or empty
   float eps = 1e-6f;
   cpu::Gate gate = cpu::Gate::kNone;
+  bool biases = false;
 };
+
+/// "x.weight" -> "x.bias".
+std::string bias_name(const std::string& weight);
 
 /// "layers.<layer>.<tensor>", as published checkpoints have it.
 std::string layer_tensor(int64_t layer, const char* tensor);

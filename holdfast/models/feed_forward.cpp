@@ -7,20 +7,51 @@
 
 namespace holdfast {
 
-FeedForward
-load_feed_forward(const WeightSource& source, FeedForwardSpec spec) {
-  FeedForward layer;
-  layer.gate_up = load_linear(
+namespace {
+
+/// Gate and up out of the tensor that holds both.
+LinearPtr load_fused(const WeightSource& source, FeedForwardSpec& spec) {
+  cpu::LinearLayer layer{
+      .weights = {},
+      .norm = std::move(spec.norm),
+      .post_norm = {},
+      .eps = spec.eps,
+      .gate = spec.activation};
+  for (cpu::Weight& weight :
+       source.stack(spec.fused, 2, spec.ffn, spec.hidden)) {
+    layer.weights.push_back(
+        std::make_shared<const cpu::Weight>(std::move(weight)));
+  }
+  return std::make_shared<const cpu::LinearLayer>(std::move(layer));
+}
+
+LinearPtr load_gate_up(const WeightSource& source, FeedForwardSpec& spec) {
+  if (!spec.fused.empty()) {
+    return load_fused(source, spec);
+  }
+  return load_linear(
       source,
       {{spec.gate, spec.ffn}, {spec.up, spec.ffn}},
       {.k = spec.hidden,
        .norm = std::move(spec.norm),
        .eps = spec.eps,
-       .gate = spec.activation});
+       .gate = spec.activation,
+       .biases = spec.biases});
+}
+
+} // namespace
+
+FeedForward
+load_feed_forward(const WeightSource& source, FeedForwardSpec spec) {
+  FeedForward layer;
+  layer.gate_up = load_gate_up(source, spec);
   layer.down = load_linear(
       source,
       {{spec.down, spec.hidden}},
-      {.k = spec.ffn, .post_norm = std::move(spec.post_norm), .eps = spec.eps});
+      {.k = spec.ffn,
+       .post_norm = std::move(spec.post_norm),
+       .eps = spec.eps,
+       .biases = spec.biases});
   return layer;
 }
 

@@ -24,12 +24,14 @@ struct FeedForwardSpec {
   std::string gate;
   std::string up;
   std::string down;
+  std::string fused = ""; // instead of gate and up: both, [2 ffn, hidden]
   int64_t hidden = 0;
   int64_t ffn = 0;
   std::vector<float> norm; // [hidden]
   std::vector<float> post_norm = {}; // [hidden] or empty
   float eps = 1e-6f;
   cpu::Gate activation = cpu::Gate::kSilu;
+  bool biases = false; // not beside `fused`
 };
 
 FeedForward load_feed_forward(const WeightSource& source, FeedForwardSpec spec);

@@ -99,17 +99,8 @@ class Gemma4 : public Model {
       }
       x = run_layer(i, x, extra, step, place);
     }
-    auto logits = logits_of(output_, x, outputs, place);
-    if (!logits || shape_.softcap == 0.0f) {
-      return logits;
-    }
-    const mx::array cap(shape_.softcap);
-    const auto s = place.stream;
-    return mx::multiply(
-        cpu::activate(
-            cpu::Activation::kTanh, mx::divide(*logits, cap, s), place),
-        cap,
-        s);
+    return soft_capped(
+        logits_of(output_, x, outputs, place), shape_.softcap, place);
   }
 
  private:

@@ -3,9 +3,13 @@
 #include "holdfast/models/model.h"
 
 #include "holdfast/base/check.h"
+#include "holdfast/models/gemma2.h"
 #include "holdfast/models/gemma3.h"
 #include "holdfast/models/gemma4.h"
 #include "holdfast/models/latent.h"
+#include "holdfast/models/llama.h"
+#include "holdfast/models/phi3.h"
+#include "holdfast/models/qwen.h"
 #include "holdfast/models/qwen35.h"
 
 namespace holdfast {
@@ -20,9 +24,15 @@ struct Family {
 // A new family is one line here.
 constexpr Family kFamilies[] = {
     {"deepseek_v2", make_latent},
+    {"gemma2", make_gemma2},
     {"gemma3", make_gemma3},
     {"gemma4", make_gemma4},
     {"gemma4_text", make_gemma4},
+    {"llama", make_llama},
+    {"mistral", make_mistral},
+    {"phi3", make_phi3},
+    {"qwen2", make_qwen2},
+    {"qwen3", make_qwen3},
     {"qwen3_5", make_qwen35},
     {"qwen3_5_text", make_qwen35},
 };

@@ -42,8 +42,7 @@ class Model {
       std::span<const int32_t> outputs) const = 0;
 };
 
-/// Builds the family that `source.config().family` names: "deepseek_v2",
-/// "gemma3", "gemma4", "qwen3_5".
+/// Builds the family that `source.config().family` names.
 /// Throws kUnsupported listing the families known.
 std::unique_ptr<Model> make_model(const WeightSource& source, Runtime runtime);
 

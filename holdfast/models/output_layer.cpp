@@ -4,6 +4,8 @@
 
 #include <utility>
 
+#include "mlx/ops.h"
+
 #include "holdfast/models/blocks.h"
 
 namespace holdfast {
@@ -35,6 +37,22 @@ std::optional<mx::array> logits_of(
     return std::nullopt;
   }
   return cpu::linear(output, take_rows(x, rows, place), std::nullopt, place);
+}
+
+std::optional<mx::array> soft_capped(
+    std::optional<mx::array> logits,
+    float cap,
+    const cpu::Place& place) {
+  if (!logits || cap == 0.0f) {
+    return logits;
+  }
+  const mx::array value(cap);
+  const auto s = place.stream;
+  return mx::multiply(
+      cpu::activate(
+          cpu::Activation::kTanh, mx::divide(*logits, value, s), place),
+      value,
+      s);
 }
 
 Bytes weight_bytes(const cpu::Weight& table, const cpu::LinearLayer& output) {

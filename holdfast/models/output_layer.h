@@ -34,6 +34,12 @@ std::optional<mlx::core::array> logits_of(
     std::span<const int32_t> rows,
     const cpu::Place& place);
 
+/// cap * tanh(logits / cap); themselves where there are none or cap is 0.
+std::optional<mlx::core::array> soft_capped(
+    std::optional<mlx::core::array> logits,
+    float cap,
+    const cpu::Place& place);
+
 /// The bytes of the table and the output, once where they are one.
 Bytes weight_bytes(const cpu::Weight& table, const cpu::LinearLayer& output);
 

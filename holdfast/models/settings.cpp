@@ -2,6 +2,7 @@
 
 #include "holdfast/models/settings.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace holdfast {
@@ -30,8 +31,11 @@ std::string shown(const Setting& setting) {
     std::string operator()(const std::vector<std::string>&) const {
       return "a list of words";
     }
+    std::string operator()(const std::vector<double>&) const {
+      return "a list of numbers";
+    }
     std::string operator()(UnusableSetting) const {
-      return "an object, or a list of other than words";
+      return "an object, or a list of other than words or numbers";
     }
   };
   return std::visit(Show{}, setting);
@@ -131,6 +135,22 @@ std::vector<std::string> Settings::texts(std::string_view name) const {
     return *value;
   }
   miss(name, "a list of words");
+}
+
+std::vector<double> Settings::numbers(std::string_view name) const {
+  if (const Setting* setting = find(name)) {
+    const auto* words = std::get_if<std::vector<std::string>>(setting);
+    if (words != nullptr && words->empty()) {
+      return {};
+    }
+    const auto* values = std::get_if<std::vector<double>>(setting);
+    if (values != nullptr && std::ranges::all_of(*values, [](double value) {
+          return std::isfinite(value);
+        })) {
+      return *values;
+    }
+  }
+  miss(name, "a list of numbers");
 }
 
 } // namespace holdfast

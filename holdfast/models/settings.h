@@ -24,7 +24,7 @@
 namespace holdfast {
 
 /// There, but of a type that no family reads: an object, or a list that holds
-/// other than words.
+/// other than words alone or numbers alone.
 struct UnusableSetting {};
 
 using Setting = std::variant<
@@ -34,6 +34,7 @@ using Setting = std::variant<
     double,
     std::string,
     std::vector<std::string>,
+    std::vector<double>,
     UnusableSetting>;
 
 class Settings {
@@ -55,6 +56,8 @@ class Settings {
   std::string text(std::string_view name) const;
   std::string text(std::string_view name, std::string_view otherwise) const;
   std::vector<std::string> texts(std::string_view name) const;
+  /// Finite numbers; none for a list without items.
+  std::vector<double> numbers(std::string_view name) const;
 
   /// "[settings] FILE: NAME: expected ..., got ..." for a family's refusals.
   Error refusal(

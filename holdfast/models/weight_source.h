@@ -66,8 +66,9 @@ class WeightSource {
   /// A matrix [n, k], codes kept, packed for the kernels. Not cached: ask once.
   virtual cpu::Weight
   matrix(std::string_view name, int64_t n, int64_t k) const = 0;
-  /// The matrices [n, k] of a stack [count, n, k], one an expert. As matrix();
-  /// throws kUnsupported where the format holds no stacks.
+  /// The matrices [n, k] of a stack, a tensor [count, n, k] or [count * n, k]:
+  /// one an expert, or fused projections. As matrix(); throws kUnsupported
+  /// where the format holds no stacks.
   virtual std::vector<cpu::Weight>
   stack(std::string_view name, int64_t count, int64_t n, int64_t k) const {
     throw Error(

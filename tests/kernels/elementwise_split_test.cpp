@@ -102,9 +102,10 @@ std::vector<double> exact_head(
     const double angle = position * double{shape.rope.scale} *
         std::pow(double{shape.rope.base},
                  -2.0 * static_cast<double>(i) /
-                     static_cast<double>(shape.rope.dims));
-    const double a = y[i];
-    const double b = y[i + half];
+                     static_cast<double>(shape.rope.dims)) /
+        (shape.rope.divisors ? (*shape.rope.divisors)[i] : 1.0);
+    const double a = shape.rope.magnitude * y[i];
+    const double b = shape.rope.magnitude * y[i + half];
     y[i] = a * std::cos(angle) - b * std::sin(angle);
     y[i + half] = b * std::cos(angle) + a * std::sin(angle);
   }
@@ -166,6 +167,33 @@ TEST(SplitHeads, ScalesPositionsAndLeavesTheRestOfAHeadUnturned) {
        .head_dim = 96,
        .rope = {.dims = 40, .base = 500.0f, .scale = 0.125f}});
   expect_exact(c);
+}
+
+Rope scaled_rope() {
+  auto divisors = std::make_shared<std::vector<double>>();
+  for (int i = 0; i < 20; ++i) {
+    divisors->push_back(1.0 + 0.37 * i);
+  }
+  return {.dims = 40, .base = 500.0f, .divisors = divisors, .magnitude = 1.3f};
+}
+
+TEST(SplitHeads, SlowsEachPairByItsDivisorAndScalesWhatTurns) {
+  Case c(
+      {.tokens = 5,
+       .query_heads = 3,
+       .kv_heads = 2,
+       .head_dim = 96,
+       .rope = scaled_rope()});
+  expect_exact(c);
+}
+
+TEST(SplitHeads, TellsRopesApartByTheirDivisors) {
+  Rope other = scaled_rope();
+  other.divisors = std::make_shared<const std::vector<double>>(20, 2.0);
+  Case a({.head_dim = 40, .rope = scaled_rope(), .norms = false});
+  Case b({.head_dim = 40, .rope = other, .norms = false});
+  expect_exact(a);
+  expect_exact(b);
 }
 
 TEST(SplitHeads, TakesAnyEvenWidthWithAndWithoutNorms) {

@@ -139,6 +139,78 @@ TEST(LinearFused, GatesTheFirstWeightsOutputByItsActivation) {
   }
 }
 
+TEST(LinearFused, AddsABiasToEachColumnBeforeTheResidual) {
+  Executor executor(2);
+  const int64_t k = 96, m = 37;
+  const Weight q =
+      Source::random(codes(8, 32, false), 130, k, 19).pack(executor);
+  const Weight v =
+      Source::random({.kind = Kind::kF32}, 70, k, 20).pack(executor);
+  const auto x = test::random_values(m * k, 21);
+  const auto bias = test::random_values(200, 22);
+  const auto residual = test::random_values(m * 200, 23);
+  const Weight* both[] = {&q, &v};
+  LinearJob job{.x = x.data(), .m = m, .weights = both};
+  Floats expected = run(job, 200, executor, best_kernel_path());
+  for (size_t i = 0; i < expected.size(); ++i) {
+    expected[i] = residual[i] + (expected[i] + bias[i % 200]);
+  }
+  job.bias = bias.data();
+  job.residual = residual.data();
+  expect_same_bits(same_bits_everywhere(job, 200), expected, "bias");
+}
+
+TEST(LinearFused, NormalisesWhatABiasWasAddedTo) {
+  Executor executor(2);
+  const int64_t k = 64, n = 100, m = 21;
+  const Weight w =
+      Source::random({.kind = Kind::kF32}, n, k, 24).pack(executor);
+  const auto x = test::random_values(m * k, 25);
+  const auto bias = test::random_values(n, 26);
+  const auto scale = test::random_values(n, 27);
+  const RmsNorm norm{.weight = scale.data(), .eps = 1e-6f};
+  const Weight* weights[] = {&w};
+  LinearJob job{.x = x.data(), .m = m, .weights = weights};
+  job.bias = bias.data();
+  const Floats added = run(job, n, executor, best_kernel_path());
+  job.post_norm = norm;
+  expect_near(same_bits_everywhere(job, n), normed(added, n, norm), 1e-4);
+}
+
+TEST(LinearFused, ClampsBothHalvesOfASwigluBehindTheirBiases) {
+  Executor executor(2);
+  const int64_t k = 64, n = 150, m = 19;
+  const Weight gate =
+      Source::random({.kind = Kind::kF32}, n, k, 28).pack(executor);
+  const Weight up =
+      Source::random({.kind = Kind::kF32}, n, k, 29).pack(executor);
+  auto x = test::random_values(m * k, 30);
+  for (float& value : x) {
+    value *= 15.0f; // sums around 6: many are clamped
+  }
+  const auto bias = test::random_values(2 * n, 31);
+  const Weight* both[] = {&gate, &up};
+  LinearJob job{.x = x.data(), .m = m, .weights = both};
+  job.bias = bias.data();
+  const Floats plain = run(job, 2 * n, executor, best_kernel_path());
+  job.gate = Gate::kClampedSwiglu;
+  const Floats got = same_bits_everywhere(job, n);
+  int clamped = 0;
+  Floats expected;
+  for (int64_t row = 0; row < m; ++row) {
+    for (int64_t i = 0; i < n; ++i) {
+      const double y = plain[static_cast<size_t>(row * 2 * n + i)];
+      const double u = plain[static_cast<size_t>(row * 2 * n + n + i)];
+      const double g = std::min(y, 7.0);
+      clamped += y > 7.0 || std::abs(u) > 7.0;
+      expected.push_back(static_cast<float>(
+          g / (1.0 + std::exp(-1.702 * g)) * (std::clamp(u, -7.0, 7.0) + 1.0)));
+    }
+  }
+  EXPECT_GT(clamped, m * n / 10);
+  expect_near(got, expected, 1e-4);
+}
+
 TEST(LinearFused, NormalisesOutputsThenAddsTheResidual) {
   Executor executor(2);
   const int64_t k = 64, m = 40;

@@ -16,6 +16,7 @@
 #include "holdfast/engine/folder_weights.h"
 #include "holdfast/models/model.h"
 #include "holdfast/state/state.h"
+#include "tests/models/rounded_source.h"
 
 namespace holdfast::test {
 
@@ -30,7 +31,14 @@ inline constexpr const char* kFamilies[] = {
     "qwen35",
     "gemma4",
     "gemma4_wide",
-    "latent"};
+    "latent",
+    "llama",
+    "llama_biased",
+    "mistral",
+    "qwen2",
+    "qwen3",
+    "phi3",
+    "gemma2"};
 
 struct Expected {
   std::vector<int32_t> tokens;
@@ -54,6 +62,16 @@ inline Expected expected_of(const std::string& name) {
       values("greedy", int32_t{})};
 }
 
+/// What mlx-lm computes in float32 over the weights rounded to bf16.
+inline std::vector<float> expected_of_bf16(const std::string& name) {
+  auto loaded =
+      mx::load_safetensors(model_folder(name) + "/expected/bf16.safetensors")
+          .first;
+  auto logits = loaded.at("logits");
+  mx::eval({logits});
+  return {logits.data<float>(), logits.data<float>() + logits.size()};
+}
+
 struct RigChoice {
   std::string codec = "f32";
   int threads = 2;
@@ -61,6 +79,7 @@ struct RigChoice {
   bool reference = false;
   int64_t keep_every = 0; // StateOptions::recurrent_keep_every
   std::vector<Signature::Field> identity = {};
+  bool rounded = false; // weights to bf16
 };
 
 class FolderRig {
@@ -70,7 +89,10 @@ class FolderRig {
         source(std::make_unique<FolderWeights>(
             model_folder(name),
             runtime.executor)),
-        model(make_model(*source, runtime)),
+        model(
+            choice.rounded
+                ? make_model(RoundedSource(*source, *runtime.executor), runtime)
+                : make_model(*source, runtime)),
         state(StateOptions{
             .layers = model->layers(),
             .precision =

@@ -14,6 +14,7 @@ namespace holdfast {
 namespace {
 
 using test::expected_of;
+using test::expected_of_bf16;
 using test::FolderRig;
 using test::same_bits;
 
@@ -35,6 +36,21 @@ TEST_P(Families, AgreeWithMlxLmInF32) {
     EXPECT_LT(worst, 1e-4f * largest)
         << (reference ? "reference read" : "chosen read");
   }
+}
+
+TEST_P(Families, AgreeWithMlxLmWhereWeightsAreBf16) {
+  const auto expected = expected_of_bf16(GetParam());
+  FolderRig rig(GetParam(), {.rounded = true});
+  const auto got = rig.alone(expected_of(GetParam()).tokens, 47);
+  ASSERT_EQ(got.size(), expected.size());
+  float largest = 0;
+  float worst = 0;
+  for (size_t i = 0; i < got.size(); ++i) {
+    ASSERT_TRUE(std::isfinite(got[i]));
+    largest = std::max(largest, std::abs(expected[i]));
+    worst = std::max(worst, std::abs(expected[i] - got[i]));
+  }
+  EXPECT_LT(worst, 2e-2f * largest);
 }
 
 TEST_P(Families, WriteTheTextThatMlxLmWrites) {

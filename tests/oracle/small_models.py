@@ -4,8 +4,10 @@
 
 Each gets config.json, model.safetensors (float32) and expected/logits.safetensors: the
 logits that mlx-lm gives for some random tokens, and its greedy continuation of
-the first of them. tests/models/oracle_test.cpp compares. The folders are kept in
+the first of them; the logits of the same weights rounded to bfloat16 too.
+tests/models/oracle_test.cpp compares. The folders are kept in
 tests/data/models; this script makes them again, or larger ones elsewhere.
+mlx-lm leaves out the windows of some families: they are given to its layers here.
 """
 
 import argparse
@@ -23,6 +25,7 @@ import mlx.utils
 front = types.ModuleType("mlx_lm")
 front.__path__ = list(importlib.util.find_spec("mlx_lm").submodule_search_locations)
 sys.modules["mlx_lm"] = front
+create_causal_mask = importlib.import_module("mlx_lm.models.base").create_causal_mask
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 TOKENS, GREEDY_PROMPT, GREEDY = 150, 20, 50
@@ -122,32 +125,161 @@ LATENT = {
     "n_routed_experts": None,
 }
 
+# llama 3: grouped heads, tied.
+LLAMA = {
+    "model_type": "llama",
+    "hidden_act": "silu",
+    "hidden_size": 64,
+    "intermediate_size": 96,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 2,
+    "num_key_value_heads": 1,
+    "vocab_size": 64,
+    "rms_norm_eps": 1e-5,
+    "max_position_embeddings": 4096,
+    "rope_theta": 500000.0,
+    "rope_scaling": {
+        "rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0,
+        "high_freq_factor": 4.0, "original_max_position_embeddings": 64,
+    },
+    "attention_bias": False,
+    "mlp_bias": False,
+    "tie_word_embeddings": True,
+}
+
+# Plain heads, wider than hidden / heads; biases everywhere; some layers slide.
+LLAMA_BIASED = LLAMA | {
+    "hidden_size": 32,
+    "intermediate_size": 64,
+    "num_hidden_layers": 3,
+    "num_key_value_heads": 2,
+    "head_dim": 32,
+    "rope_theta": 10000.0,
+    "rope_scaling": {"type": "linear", "factor": 4.0},
+    "attention_bias": True,
+    "mlp_bias": True,
+    "tie_word_embeddings": False,
+    "sliding_window": 24,
+    "layer_types": ["sliding_attention", "full_attention", "sliding_attention"],
+}
+
+SHAPED = {key: LLAMA_BIASED[key] for key in LLAMA_BIASED if key not in (
+    "attention_bias", "mlp_bias", "layer_types", "rope_scaling")}
+
+MISTRAL = SHAPED | {"model_type": "mistral", "num_key_value_heads": 1}
+
+QWEN2 = SHAPED | {
+    "model_type": "qwen2",
+    "hidden_size": 64,
+    "intermediate_size": 64,
+    "num_key_value_heads": 1,
+    "rope_scaling": {"type": "yarn", "factor": 4.0,
+                     "original_max_position_embeddings": 40},
+    "use_sliding_window": True,
+    "max_window_layers": 1,
+}
+
+QWEN3 = SHAPED | {
+    "model_type": "qwen3",
+    "num_key_value_heads": 1,
+    "use_sliding_window": False,
+    "tie_word_embeddings": True,
+}
+
+PHI3 = SHAPED | {
+    "model_type": "phi3",
+    "hidden_size": 64,
+    "num_key_value_heads": 1,
+    "partial_rotary_factor": 0.75,
+    "original_max_position_embeddings": 1024,
+    "rope_scaling": {
+        "type": "longrope",
+        "short_factor": [1.0] * 12,
+        "long_factor": [1.0, 1.0, 1.1, 1.3, 1.6, 2.0, 2.6, 3.5, 5.0, 7.5, 11.0, 16.0],
+    },
+}
+del PHI3["head_dim"]
+
+GEMMA2 = SHAPED | {
+    "model_type": "gemma2",
+    "hidden_activation": "gelu_pytorch_tanh",
+    "query_pre_attn_scalar": 48,
+    "attn_logit_softcapping": 5.0,
+    "final_logit_softcapping": 8.0,
+    "tie_word_embeddings": True,
+}
+del GEMMA2["hidden_act"]
+
 CONFIGS = {"qwen35": QWEN35, "gemma4": GEMMA4, "gemma4_wide": GEMMA4_WIDE,
-           "latent": LATENT}
+           "latent": LATENT, "llama": LLAMA, "llama_biased": LLAMA_BIASED,
+           "mistral": MISTRAL, "qwen2": QWEN2, "qwen3": QWEN3,
+           "phi3": PHI3, "gemma2": GEMMA2}
+
+MODULES = {"mistral": "llama"}
 
 
-def random_weight(name, array):
-    """Large enough that every part of a layer shows in the logits."""
+def windows(config):
+    """The window of each layer that mlx-lm's class would not give it, or 0."""
+    kind, size = config["model_type"], config.get("sliding_window") or 0
+    layers = range(config.get("num_hidden_layers", 0))
+    if kind in ("mistral", "phi3"):
+        return [size for _ in layers]
+    if kind == "gemma2":
+        return [0 if i % 2 else size for i in layers]
+    if kind == "qwen2" and config["use_sliding_window"]:
+        return [size if i >= config["max_window_layers"] else 0 for i in layers]
+    return [0 for _ in layers]
+
+
+def narrow(layer, window):
+    """The layer, which sees the last `window` positions alone."""
+    usual = type(layer)
+
+    class Narrow(usual):
+        def __call__(self, x, mask=None, cache=None):
+            assert cache is None
+            seen = create_causal_mask(x.shape[1], window_size=window)
+            return super().__call__(x, seen, cache)
+
+    layer.__class__ = Narrow
+
+
+def gain_of(kind):
+    """Large enough that every part of a layer shows in the logits; the families of
+    the decoder are compared in bfloat16 too, where larger ones grow the rounding."""
+    return 1.5 if kind in ("qwen3_5", "gemma4_text", "deepseek_v2") else 1.0
+
+
+def random_weight(name, array, kind):
+    gain = gain_of(kind)
     if name.endswith("A_log"):  # states that last from one to a hundred tokens
         return mx.log(mx.random.uniform(0.01, 2.0, array.shape))
     if name.endswith("norm.weight") or name.endswith("layer_scalar"):
-        return mx.random.uniform(0.5, 1.5, array.shape)
+        less = 1.0 if kind == "gemma2" else 0.0  # norms are stored less one
+        return mx.random.uniform(0.5 - less, 1.5 - less, array.shape)
     if name.endswith("dt_bias"):
         return mx.random.normal(array.shape)
+    if name.endswith(".bias"):
+        return 0.3 * mx.random.normal(array.shape)
     if "embed_tokens" in name:
-        return mx.random.normal(array.shape)
+        small = 0.03 if kind == "gemma2" else 0.3  # or layers would not show
+        return mx.random.normal(array.shape) * (1.0 if gain > 1.0 else small)
     fan_in = array.shape[1] if array.ndim > 1 else 1
-    return mx.random.normal(array.shape) * (1.5 / fan_in**0.5)
+    return mx.random.normal(array.shape) * (gain / fan_in**0.5)
 
 
 def build(config):
-    module = importlib.import_module(f"mlx_lm.models.{config['model_type']}")
+    kind = config["model_type"]
+    module = importlib.import_module(f"mlx_lm.models.{MODULES.get(kind, kind)}")
     model = module.Model(module.ModelArgs.from_dict(json.loads(json.dumps(config))))
     weights = [
-        (name, random_weight(name, array))
+        (name, random_weight(name, array, kind))
         for name, array in mlx.utils.tree_flatten(model.parameters())
     ]
     model.load_weights(weights)
+    for i, window in enumerate(windows(config)):
+        if window:
+            narrow(model.layers[i], window)
     mx.eval(model.parameters())
     return model
 
@@ -180,6 +312,13 @@ def write(name, folder, tokens):
             "logits": logits.astype(mx.float32),
             "greedy": mx.array(greedy(model, ids[:GREEDY_PROMPT].tolist()), mx.int32),
         },
+    )
+    # Weights of bfloat16, all else in float32: of two programs that round what
+    # they compute, neither is an oracle.
+    model.set_dtype(mx.bfloat16)
+    model.set_dtype(mx.float32)
+    mx.save_safetensors(
+        str(folder / "expected" / "bf16.safetensors"), {"logits": model(ids[None])[0]}
     )
     spread = mx.max(mx.abs(logits)).item()
     print(f"{folder}: {sum(w.size for w in weights.values())} weights, "

@@ -35,12 +35,13 @@ using QuarterTurns = std::shared_ptr<const std::vector<double>>;
 
 /// Computed once per rope: a model has one to three of them.
 QuarterTurns quarter_turns(const Rope& rope) {
-  using Key = std::tuple<int64_t, float, float, int64_t>;
+  using Divisors = std::shared_ptr<const std::vector<double>>;
+  using Key = std::tuple<int64_t, float, float, int64_t, Divisors>;
   constexpr size_t kMostRopes = 32;
   static std::mutex mutex;
   static std::map<Key, QuarterTurns> known;
   const std::lock_guard lock(mutex);
-  const Key key{rope.dims, rope.base, rope.scale, rope.turned};
+  const Key key{rope.dims, rope.base, rope.scale, rope.turned, rope.divisors};
   if (auto found = known.find(key); found != known.end()) {
     return found->second;
   }
@@ -52,6 +53,7 @@ QuarterTurns quarter_turns(const Rope& rope) {
         -2.0 * static_cast<double>(i) / static_cast<double>(rope.dims);
     turns[i] = double{rope.scale} * std::pow(double{rope.base}, exponent) *
         2.0 / std::numbers::pi;
+    turns[i] /= rope.divisors ? (*rope.divisors)[i] : 1.0;
   }
   if (known.size() >= kMostRopes) {
     known.clear();
@@ -91,6 +93,15 @@ void check(const SplitHeadsJob& job) {
           (std::isfinite(rope.base) && rope.base > 0.0f &&
            std::isfinite(rope.scale)),
       "[split_heads] expected a finite rope base > 0 and scale");
+  expect(
+      std::isfinite(rope.magnitude) &&
+          (rope.divisors == nullptr ||
+           (std::ssize(*rope.divisors) == rope.dims / 2 &&
+            std::ranges::all_of(
+                *rope.divisors,
+                [](double d) { return std::isfinite(d) && d > 0.0; }))),
+      "[split_heads] expected a finite magnitude, and divisors > 0 of each "
+      "pair of the rope");
 }
 
 HeadShape head_shape(
@@ -129,6 +140,11 @@ void split_tokens(
   for (int64_t t = first; t < last; ++t) {
     if (turns != nullptr) {
       table.angles(job.positions[t], turns, padded, cos, sin);
+      if (job.rope.magnitude != 1.0f) {
+        for (float& value : angles) {
+          value *= job.rope.magnitude;
+        }
+      }
     }
     const float* x = job.qkv + t * width;
     float* q = job.q + t * job.query_heads * dim;

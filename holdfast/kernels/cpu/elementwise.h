@@ -8,7 +8,9 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
+#include <vector>
 
 #include "holdfast/env/cpu.h"
 #include "holdfast/env/executor.h"
@@ -17,12 +19,16 @@
 namespace holdfast::cpu {
 
 /// Rotary position embedding over a head's first `dims` elements, in pairs
-/// (i, i + dims / 2): angle = position * scale * base^(-2 i / dims).
+/// (i, i + dims / 2): angle = position * scale * base^(-2 i / dims) /
+/// divisors[i]; those elements are multiplied by magnitude.
 struct Rope {
   int64_t dims = 0;
   float base = 10000.0f;
   float scale = 1.0f; // linear scaling: 1 / factor
   int64_t turned = 0; // the leading pairs that turn; 0: all
+  /// [dims / 2], each above 0, or null: 1. Shared by a model's layers.
+  std::shared_ptr<const std::vector<double>> divisors = {};
+  float magnitude = 1.0f;
 };
 
 /// Splits a fused projection and prepares it for attention: q and k are

@@ -55,8 +55,9 @@ void check(const LinearJob& job) {
   for (const Weight* weight : job.weights) {
     require(
         !weight->format().exact ||
-            (job.weights.size() == 1 && job.post_norm.weight == nullptr),
-        "an exact weight alone and without a norm behind it");
+            (job.weights.size() == 1 && job.post_norm.weight == nullptr &&
+             job.bias == nullptr),
+        "an exact weight alone and without a bias or a norm behind it");
   }
   require(
       job.m == 0 || (job.x != nullptr && job.y != nullptr),
@@ -293,7 +294,11 @@ class Pass {
          .factors = factors,
          .gated_sums = gated,
          .gated_factors = gated_factors,
-         .gate = static_cast<int>(job_.gate), // 0, 1, 2
+         .bias = job_.bias == nullptr ? nullptr : job_.bias + group.column,
+         .gated_bias = job_.bias == nullptr || !gated_
+             ? nullptr
+             : job_.bias + width_ + group.column,
+         .gate = static_cast<int>(job_.gate), // 0 to 3
          .tiles = std::min(block_tiles_, shape_.row_tiles - first_tile),
          .rows = std::min(block_tiles_ * 16, shape_.rows - first_row),
          .columns = std::min(

@@ -4,8 +4,9 @@
 //
 // Reference form, per row of x:
 //   a = norm ? rms_norm(x, norm) : x            rounded to bf16 unless W is f32
-//   y_i = a W_i^T for each weight, side by side in the output
-//   gate: y = act(y_0) * y_1
+//   y_i = a W_i^T + bias_i for each weight, side by side in the output
+//   gate: y = act(y_0) * y_1; kClampedSwiglu: g = min(y_0, 7), u = y_1 within
+//     [-7, 7]: y = g sigmoid(1.702 g) (u + 1)
 //   post_norm: y = rms_norm(y, post_norm)
 //   residual: y = residual + y
 //
@@ -40,6 +41,7 @@ enum class Gate {
   kNone,
   kGeluTanh, // two weights: gelu_tanh(y_0) * y_1
   kSilu, // silu(y_0) * y_1
+  kClampedSwiglu, // of gpt-oss
 };
 
 struct LinearJob {
@@ -47,6 +49,7 @@ struct LinearJob {
   int64_t m = 0;
   RmsNorm norm = {};
   std::span<const Weight* const> weights = {}; // all of the same k
+  const float* bias = nullptr; // [sum of the weights' n], or null
   Gate gate = Gate::kNone;
   RmsNorm post_norm = {};
   const float* residual = nullptr; // [m, n] or null

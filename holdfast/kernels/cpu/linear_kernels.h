@@ -61,14 +61,16 @@ struct ProductArgs {
 };
 constexpr int64_t kSlabValues = 2 * 2 * kMaxChunkSteps * 512;
 
-/// From sums to rows of y: factor, gate, residual.
+/// From sums to rows of y: factor, bias, gate, residual.
 constexpr int64_t kMaxPanels = 16; // of one item
 struct FinishArgs {
   const float* sums = nullptr; // [panels][4][tiles][16][16]
   const float* factors = nullptr; // [panels]
   const float* gated_sums = nullptr; // of the second weight, or null
   const float* gated_factors = nullptr;
-  int gate = 0; // 0 none, 1 gelu_tanh, 2 silu
+  const float* bias = nullptr; // of the first column, or null
+  const float* gated_bias = nullptr; // of the second weight
+  int gate = 0; // 0 none, 1 gelu_tanh, 2 silu, 3 clamped swiglu
   int64_t tiles = 1;
   int64_t rows = 0;
   int64_t columns = 0; // of these panels that exist

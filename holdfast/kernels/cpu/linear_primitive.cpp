@@ -30,6 +30,7 @@ class LinearPrimitive : public mx::UnaryPrimitive {
         .m = inputs[0].shape(0),
         .norm = norm_of(layer_->norm, layer_->eps),
         .weights = {},
+        .bias = layer_->bias.empty() ? nullptr : layer_->bias.data(),
         .gate = layer_->gate,
         .post_norm = norm_of(layer_->post_norm, layer_->eps),
         .residual = inputs.size() > 1 ? inputs[1].data<float>() : nullptr,
@@ -82,6 +83,11 @@ mx::array linear(
       x.ndim() >= 2 &&
           static_cast<int64_t>(x.size()) == int64_t{x.shape(0)} * layer->k(),
       "[linear] expected x [M, k] with the weights' k");
+  expect(
+      layer->bias.empty() ||
+          std::ssize(layer->bias) ==
+              layer->n() * (layer->gate == Gate::kNone ? 1 : 2),
+      "[linear] expected a bias for each row of the weights");
   std::vector<mx::array> inputs{x};
   const mx::Shape shape{x.shape(0), static_cast<int>(layer->n())};
   if (residual) {

@@ -83,20 +83,48 @@ void prepare(const PrepareArgs& p) {
   }
 }
 
+/// act(y) * gated.
+template <class V, int kGate>
+inline V gate(V y, V gated) {
+  if constexpr (kGate == 1) {
+    return gelu_tanh(y) * gated;
+  } else if constexpr (kGate == 2) {
+    return silu(y) * gated;
+  } else {
+    // NaN stays NaN as a second operand; -100 keeps -inf * 0 away.
+    const V limit = V::set(7.0f);
+    y = V::max(V::set(-100.0f), V::min(limit, y));
+    gated = V::max(V::set(-7.0f), V::min(limit, gated));
+    return y * sigmoid(y * V::set(1.702f)) * (gated + V::set(1.0f));
+  }
+}
+
+/// The bias of `left` columns or 16.
+template <class V>
+inline V bias_of(const float* bias, int64_t column, int64_t left) {
+  return left >= 16 ? V::load(bias + column) : V::load_n(bias + column, left);
+}
+
 template <class V, int kGate>
 inline void finish_rows(const FinishArgs& p) {
   for (int64_t r = 0; r < p.rows; ++r) {
     const int64_t row = r / 16 * 256 + r % 16 * 16;
     for (int64_t t = 0; 16 * t < p.columns; ++t) {
       const int64_t from = t * p.tiles * 256 + row;
+      const int64_t left = p.columns - 16 * t;
       V y = V::load(p.sums + from) * V::set(p.factors[t / kPanelTiles]);
+      if (p.bias != nullptr) {
+        y = y + bias_of<V>(p.bias, 16 * t, left);
+      }
       if constexpr (kGate != 0) {
-        const V gated = V::load(p.gated_sums + from) *
+        V gated = V::load(p.gated_sums + from) *
             V::set(p.gated_factors[t / kPanelTiles]);
-        y = (kGate == 1 ? gelu_tanh(y) : silu(y)) * gated;
+        if (p.bias != nullptr) {
+          gated = gated + bias_of<V>(p.gated_bias, 16 * t, left);
+        }
+        y = gate<V, kGate>(y, gated);
       }
       const int64_t to = r * p.stride + 16 * t;
-      const int64_t left = p.columns - 16 * t;
       if (left >= 16) {
         if (p.residual != nullptr) {
           y = V::load(p.residual + to) + y;
@@ -119,8 +147,10 @@ void finish(const FinishArgs& p) {
     finish_rows<V, 0>(p);
   } else if (p.gate == 1) {
     finish_rows<V, 1>(p);
-  } else {
+  } else if (p.gate == 2) {
     finish_rows<V, 2>(p);
+  } else {
+    finish_rows<V, 3>(p);
   }
 }
 

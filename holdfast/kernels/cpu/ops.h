@@ -34,6 +34,7 @@ struct LinearLayer {
   std::vector<std::shared_ptr<const Weight>> weights;
   std::vector<float> norm; // [k] or empty
   std::vector<float> post_norm; // [n] or empty
+  std::vector<float> bias = {}; // [sum of the weights' n] or empty
   float eps = 1e-6f;
   Gate gate = Gate::kNone;
 
