@@ -158,7 +158,7 @@ Result<Stored>
 GenerationStore::store(RecordToStore record, std::vector<NodeToStore> nodes) {
   Removed evicted;
   Result<Stored> stored = disk_.store(
-      {.scope = stored_scope_,
+      {.scope = stored_scope_->id(),
        .nodes = std::move(nodes),
        .record = std::move(record)},
       &evicted);
@@ -182,8 +182,11 @@ Status GenerationStore::write(
   record.body = content.body();
   Result<Stored> stored = store(record, content.nodes());
   if (!stored.ok() && stored.status().code() == ErrorCode::kNotFound) {
-    // Nodes that these build on were evicted by another process: what RAM has
-    // of them goes along.
+    // Nodes that these build on were evicted by another process, or all went
+    // with a manifest that was set aside: what RAM has of them goes along.
+    if (Status status = stored_scope_->renew(); !status.ok()) {
+      return status;
+    }
     if (Status status = load_tree(tree_, disk_); !status.ok()) {
       return status;
     }

@@ -20,6 +20,7 @@
 
 #include "holdfast/prefix/image_planes.h"
 #include "holdfast/prefix/prefix_tree.h"
+#include "holdfast/prefix/stored_scope.h"
 #include "holdfast/tier/checkpoint.h"
 #include "holdfast/tier/disk_tier.h"
 #include "holdfast/tier/key_claims.h"
@@ -33,7 +34,7 @@ class GenerationStore : public CheckpointStore {
     PrefixTree& tree;
     DiskTier& disk;
     ScopeHandle scope;
-    ScopeId stored_scope;
+    std::shared_ptr<StoredScope> stored_scope;
     std::shared_ptr<const ImagePlanes> planes;
     std::string_view tenant_salt; // keys of tenants are apart
     /// Of images that one checkpoint holds; more go with the next.
@@ -73,7 +74,7 @@ class GenerationStore : public CheckpointStore {
   PrefixTree& tree_;
   DiskTier& disk_;
   const ScopeHandle scope_;
-  const ScopeId stored_scope_;
+  const std::shared_ptr<StoredScope> stored_scope_;
   const std::shared_ptr<const ImagePlanes> planes_;
   const std::string tenant_; // SHA-256 of the salt, "" for none
   const Bytes most_bytes_;

@@ -33,12 +33,12 @@ PathStore::PathStore(
     DiskTier& disk,
     WantedPaths& wanted,
     ScopeHandle scope,
-    ScopeId stored_scope)
+    std::shared_ptr<StoredScope> stored_scope)
     : tree_(tree),
       disk_(disk),
       wanted_(wanted),
       scope_(scope),
-      stored_scope_(stored_scope) {}
+      stored_scope_(std::move(stored_scope)) {}
 
 Result<std::shared_ptr<const RecordContent>>
 PathStore::make(const RecordKey& key) {
@@ -48,6 +48,7 @@ PathStore::make(const RecordKey& key) {
         ErrorCode::kNotFound,
         "[prefix] expected a text that was put, got none");
   }
+  drop_lost(tree_, disk_);
   auto content =
       std::make_shared<const PathContent>(tree_, scope_, std::move(wanted));
   if (!content->is_whole()) {
@@ -73,7 +74,11 @@ PathStore::store(const RecordKey& key, uint64_t, const RecordContent& content) {
 Status PathStore::write(const PathContent& mine) {
   Result<Stored> stored = attempt(mine);
   if (!stored.ok() && stored.status().code() == ErrorCode::kNotFound) {
-    // A node that it builds on went: superseded, or evicted by another process.
+    // A node that it builds on went: superseded, or evicted by another process;
+    // or all went with a manifest that was set aside, the scope too.
+    if (Status status = stored_scope_->renew(); !status.ok()) {
+      return status;
+    }
     if (Status status = load_tree(tree_, disk_); !status.ok()) {
       return status;
     }
@@ -97,7 +102,7 @@ Status PathStore::write(const PathContent& mine) {
 
 Result<Stored> PathStore::attempt(const PathContent& content) {
   StoreBatch batch{
-      .scope = stored_scope_,
+      .scope = stored_scope_->id(),
       .nodes = content.write().batch.nodes,
       .record = {}};
   planes_->fill(batch.nodes);
@@ -120,6 +125,7 @@ bool PathStore::is_durable(const RecordKey& key, uint64_t) {
   if (!wanted) {
     return true;
   }
+  drop_lost(tree_, disk_);
   if (wanted->record || !wanted->fresh.empty() ||
       !tree_.is_stored(scope_, wanted->path())) {
     return false;

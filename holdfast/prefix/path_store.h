@@ -15,6 +15,7 @@
 #include "holdfast/prefix/image_planes.h"
 #include "holdfast/prefix/path_content.h"
 #include "holdfast/prefix/prefix_tree.h"
+#include "holdfast/prefix/stored_scope.h"
 #include "holdfast/prefix/wanted_paths.h"
 #include "holdfast/tier/disk_tier.h"
 #include "holdfast/tier/record.h"
@@ -30,7 +31,7 @@ class PathStore : public RecordSource, public RecordStore {
       DiskTier& disk,
       WantedPaths& wanted,
       ScopeHandle scope,
-      ScopeId stored_scope);
+      std::shared_ptr<StoredScope> stored_scope);
   /// Before the first store.
   void set_planes(std::shared_ptr<const ImagePlanes> planes) {
     planes_ = std::move(planes);
@@ -46,7 +47,7 @@ class PathStore : public RecordSource, public RecordStore {
   bool is_covered(const RecordKey& key) override;
 
   ScopeId stored_scope() const {
-    return stored_scope_;
+    return stored_scope_->id();
   }
   /// Images and tokens' bytes written so far.
   Bytes written() const;
@@ -59,7 +60,7 @@ class PathStore : public RecordSource, public RecordStore {
   DiskTier& disk_;
   WantedPaths& wanted_;
   const ScopeHandle scope_;
-  const ScopeId stored_scope_;
+  const std::shared_ptr<StoredScope> stored_scope_;
   std::shared_ptr<const ImagePlanes> planes_;
   mutable std::mutex mutex_;
   Bytes written_;

@@ -71,7 +71,8 @@ PrefixCache::~PrefixCache() {
 
 void PrefixCache::make_disk() {
   DiskTier& disk = *options_.disk;
-  const ScopeId stored = disk.scope({scope_text_.text()}).value();
+  const auto stored =
+      std::make_shared<StoredScope>(disk, ScopeText{scope_text_.text()});
   const auto planes = std::make_shared<const ImagePlanes>(state_.groups());
   auto paths =
       std::make_unique<PathStore>(tree_, disk, wanted_, scope_, stored);
@@ -92,6 +93,13 @@ void PrefixCache::make_disk() {
 
 void PrefixCache::load() {
   load_tree(tree_, *options_.disk).check();
+}
+
+void PrefixCache::give_up(const UsableImage& image) {
+  tree_.unreadable(image);
+  if (options_.disk) {
+    drop_lost(tree_, *options_.disk); // the others of its segment
+  }
 }
 
 std::optional<std::vector<std::vector<BlockRef>>>
@@ -116,14 +124,14 @@ PrefixCache::held(const Usable& usable) {
         continue;
       }
       if (image.ram) {
-        tree_.unreadable(image);
+        give_up(image);
         return std::nullopt;
       }
       Result<MappedImage> mapped = options_.disk->map(*image.disk);
       // A folder is what it is: nobody reads behind an image's end.
       if (!mapped.ok() ||
           mapped.value().size() != image_bytes(state_.groups(), image.slot)) {
-        tree_.unreadable(image);
+        give_up(image);
         return std::nullopt;
       }
       blocks.push_back(state_.adopt_image(

@@ -291,6 +291,11 @@ void PrefixTree::removed(std::span<const NodeId> nodes) {
   }
 }
 
+void PrefixTree::lost(std::span<const Extent> images) {
+  const Locked locked(*core_);
+  core_->lose_stored(images);
+}
+
 void PrefixTree::unreadable(const UsableImage& image) {
   const Locked locked(*core_);
   Node* node = core_->resolve(image.node);

@@ -200,6 +200,8 @@ class PrefixTree {
   std::vector<NodeId> stored_nodes() const;
   /// Nodes that the disk has no more.
   void removed(std::span<const NodeId> nodes);
+  /// Images that the disk has no more, nor what is mapped of them.
+  void lost(std::span<const Extent> images);
   /// The disk gave the image back wrongly or not at all; or it is in RAM, and
   /// not intact (BlockRef).
   void unreadable(const UsableImage& image);

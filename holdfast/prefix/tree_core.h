@@ -140,6 +140,7 @@ class TreeCore {
   std::vector<FreshImages> not_stored(const WriteBatch& batch);
   std::vector<NodeId> stored_nodes() const;
   void remove_stored(NodeId id);
+  void lose_stored(std::span<const Extent> images);
 
   // tree_check.cpp
   void check();

@@ -240,4 +240,25 @@ void TreeCore::remove_stored(NodeId id) {
   prune(&node, EvictedBy::kDisk);
 }
 
+void TreeCore::lose_stored(std::span<const Extent> images) {
+  std::vector<Extent> gone(images.begin(), images.end());
+  std::ranges::sort(gone);
+  for (Node& node : nodes_) {
+    bool any = false;
+    for (Image& image : node.images) {
+      if (!image.on_disk() || !std::ranges::binary_search(gone, image.disk)) {
+        continue;
+      }
+      any = true;
+      if (image.ram && !image.ram->block.intact()) { // mapped from there
+        detach(node, image);
+      }
+      set_unreadable(node, image);
+    }
+    if (any) {
+      prune(&node, EvictedBy::kDisk);
+    }
+  }
+}
+
 } // namespace holdfast

@@ -59,7 +59,18 @@ Status load_tree(PrefixTree& tree, DiskTier& disk) {
 
 Status load_tree_changes(PrefixTree& tree, DiskTier& disk) {
   Loader loader(tree);
-  return disk.load_changes(loader);
+  const Result<Loaded> loaded = disk.load_changes(loader);
+  // Another manifest: what was known of the former one has to go.
+  return loaded.ok() && loaded.value() == Loaded::kAll ? load_tree(tree, disk)
+                                                       : loaded.status();
+}
+
+void drop_lost(PrefixTree& tree, DiskTier& disk) {
+  const Lost lost = disk.take_lost();
+  if (!lost.is_empty()) {
+    tree.removed(lost.nodes);
+    tree.lost(lost.images);
+  }
 }
 
 } // namespace holdfast

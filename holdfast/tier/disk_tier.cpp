@@ -2,6 +2,7 @@
 
 #include "holdfast/tier/disk_tier.h"
 
+#include <tuple>
 #include <utility>
 
 #include "holdfast/base/check.h"
@@ -145,12 +146,15 @@ int64_t last_id_of(Database& database, const char* table) {
 }
 
 /// In an access.
-void load_all(DiskTierCore& core, TierVisitor& visitor, bool changes_alone) {
+Loaded read(DiskTierCore& core, TierVisitor& visitor, Loaded wanted) {
   visitor.begin();
   // One read transaction: pages are checked for change once, not a table.
   ManifestTransaction transaction(core.database());
   load_scopes(core.database(), visitor);
-  if (changes_alone && core.loaded_version != -1) {
+  if (core.loaded_version == -1) {
+    wanted = Loaded::kAll;
+  }
+  if (wanted == Loaded::kChanges) {
     load_new_nodes(
         core.database(), visitor, core.loaded_node, core.loaded_segment);
   } else {
@@ -166,16 +170,17 @@ void load_all(DiskTierCore& core, TierVisitor& visitor, bool changes_alone) {
   core.loaded_segment = SegmentId(last_id_of(core.database(), "segments"));
   transaction.commit();
   core.loaded_version = core.manifest().data_version();
+  return wanted;
 }
 
 } // namespace
 
 Status DiskTier::load(TierVisitor& visitor) {
-  return core_->run([&] { load_all(*core_, visitor, false); });
+  return core_->run([&] { std::ignore = read(*core_, visitor, Loaded::kAll); });
 }
 
-Status DiskTier::load_changes(TierVisitor& visitor) {
-  return core_->run([&] { load_all(*core_, visitor, true); });
+Result<Loaded> DiskTier::load_changes(TierVisitor& visitor) {
+  return core_->run([&] { return read(*core_, visitor, Loaded::kChanges); });
 }
 
 Result<bool> DiskTier::changed_by_others() {

@@ -51,6 +51,9 @@ struct DiskTierOptions {
 
 class DiskTierCore;
 
+/// What a load read: what is not among all of it is not there.
+enum class Loaded { kChanges, kAll };
+
 class DiskTier {
  public:
   /// Reconciles the folder with its manifest; see report(). kUnsupported where
@@ -80,6 +83,11 @@ class DiskTier {
   /// kNotFound: evicted.
   Result<MappedImage> map(const Extent& extent);
 
+  /// What was dropped since the last call because it could not be read: damaged,
+  /// or in a segment that somebody cut short while it was mapped here. A store
+  /// writes it anew.
+  Lost take_lost();
+
   /// Asks the device for all of these at once, so that map() of each finds it
   /// in memory or on its way: many small reads, one after the other, would take
   /// longer. What is returned keeps their segments mapped; errors show in
@@ -91,8 +99,8 @@ class DiskTier {
   /// What came since the last load, by whomever: all scopes and records, and
   /// nodes that are new or have new images, their parents before them. What
   /// went is not said: map() of it is kNotFound. All, where there was no load
-  /// of this manifest.
-  Status load_changes(TierVisitor& visitor);
+  /// of this manifest: the former one was set aside.
+  Result<Loaded> load_changes(TierVisitor& visitor);
   /// True where another process changed the manifest since the last load().
   Result<bool> changed_by_others();
 

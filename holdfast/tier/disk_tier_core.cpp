@@ -208,44 +208,4 @@ void DiskTierCore::expire_records(Removed& removed) {
   removed.records.insert(removed.records.end(), over.begin(), over.end());
 }
 
-void DiskTierCore::drop_segment(
-    const SegmentRow& segment,
-    const std::string& reason) {
-  for (const Extent& extent : live_extents(database(), segment.id)) {
-    drop_extent(extent, reason);
-  }
-}
-
-void DiskTierCore::drop_extent(
-    const Extent& extent,
-    const std::string& reason) {
-  Removed removed;
-  const auto segment = find_identity(database(), extent.segment);
-  const NodeId node = node_at(database(), extent.segment, extent.offset);
-  if (node != NodeId()) {
-    for (const StoredImage& image : images_of(database(), node)) {
-      if (image.extent == extent) {
-        remove_image(database(), node, image);
-        ++report.corrupt_images;
-      }
-    }
-    remove_useless(database(), node, removed);
-  } else if (
-      const auto record =
-          record_at(database(), extent.segment, extent.offset)) {
-    remove_record_row(database(), *record);
-  } else if (
-      const auto object =
-          object_at(database(), extent.segment, extent.offset)) {
-    remove_object_row(database(), *object);
-  } else {
-    return; // named by nothing any more
-  }
-  note(
-      {segment ? segment_file_name(*segment) : "a segment",
-       extent.bytes,
-       TierFinding::Action::kDropped,
-       reason});
-}
-
 } // namespace holdfast

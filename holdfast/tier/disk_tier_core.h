@@ -105,10 +105,21 @@ class DiskTierCore {
   void remove_set_aside(Removed& removed);
   /// Removes the records whose time is over; a pin outlasts it.
   void expire_records(Removed& removed);
+  // Within a transaction (tier_drop.cpp).
+
   /// The manifest no longer names what lies in the segment.
   void drop_segment(const SegmentRow& segment, const std::string& reason);
-  /// The same for one extent.
+  /// The same for exactly these bytes, whatever they are taken for.
   void drop_extent(const Extent& extent, const std::string& reason);
+  /// The same for the one row that takes them for that.
+  void drop_row(
+      const Extent& extent,
+      ExtentType type,
+      const std::string& reason);
+
+  /// What lies in segments that somebody cut short while they were mapped is
+  /// dropped, in a transaction of its own.
+  void drop_cut();
   void note(TierFinding finding);
 
   std::map<int64_t, std::weak_ptr<const SegmentMapping>> mappings; // [segment]
@@ -120,8 +131,11 @@ class DiskTierCore {
   bool can_punch = true;
 
   // Under mutex alone.
+  /// True where somebody cut a segment short that is mapped.
+  bool any_cut() const;
   mutable std::mutex mutex;
   TierReport report;
+  Lost lost; // dropped, and not told yet
   // Under touch_mutex alone, which is held over nothing else: whoever says that
   // something was of use must not wait for the disk.
   std::mutex touch_mutex;

@@ -38,8 +38,8 @@ std::string first_row_fault(Database& database);
 
 /// Counts that rows keep beside what they count, and that do not agree.
 std::vector<std::string> counter_faults(Database& database);
-/// Counts children of nodes, live bytes and holes of segments again; in a
-/// transaction of its own.
+/// Counts children of nodes and live bytes of segments again; holes that cannot
+/// be are none. In a transaction of its own.
 void repair_counts(Database& database);
 
 } // namespace holdfast

@@ -234,10 +234,13 @@ void remove_image(Database& database, NodeId id, const StoredImage& image) {
   drop_live(database, image.extent);
 }
 
-NodeId node_at(Database& database, SegmentId segment, Bytes offset) {
+NodeId node_at(Database& database, const Extent& extent) {
   Statement find = database.prepare(
-      "SELECT node FROM images WHERE segment = ? AND offset = ?");
-  find.bind(segment.get()).bind(offset.get());
+      "SELECT node FROM images "
+      "WHERE segment = ? AND offset = ? AND bytes = ?");
+  find.bind(extent.segment.get())
+      .bind(extent.offset.get())
+      .bind(extent.bytes.get());
   return NodeId(find.step() ? find.integer(0) : 0);
 }
 

@@ -72,8 +72,8 @@ void add_image(
     ImageSlot slot,
     const Extent& extent);
 void remove_image(Database& database, NodeId id, const StoredImage& image);
-/// The node whose image starts there; 0 where it is none.
-NodeId node_at(Database& database, SegmentId segment, Bytes offset);
+/// The node that has exactly this image; 0 where it is none.
+NodeId node_at(Database& database, const Extent& extent);
 
 /// Removes a node without children, with its images and the records on it.
 void remove_leaf(Database& database, const NodeRow& node, Removed& removed);

@@ -52,12 +52,13 @@ std::vector<ObjectRow> objects_of(Database& database, std::string_view space) {
   return rest_of(find);
 }
 
-std::optional<ObjectRow>
-object_at(Database& database, SegmentId segment, Bytes offset) {
+std::optional<ObjectRow> object_at(Database& database, const Extent& extent) {
   Statement find = database.prepare(
       "SELECT id, segment, offset, bytes, tick, cost, expires_ns FROM objects "
-      "WHERE segment = ? AND offset = ?");
-  find.bind(segment.get()).bind(offset.get());
+      "WHERE segment = ? AND offset = ? AND bytes = ?");
+  find.bind(extent.segment.get())
+      .bind(extent.offset.get())
+      .bind(extent.bytes.get());
   return find.step() ? std::optional(row_of(find)) : std::nullopt;
 }
 

@@ -28,9 +28,8 @@ std::optional<ObjectRow>
 find_object(Database& database, std::string_view space, std::string_view key);
 std::vector<ObjectRow> all_objects(Database& database);
 std::vector<ObjectRow> objects_of(Database& database, std::string_view space);
-/// The object that starts there.
-std::optional<ObjectRow>
-object_at(Database& database, SegmentId segment, Bytes offset);
+/// The object with exactly these bytes.
+std::optional<ObjectRow> object_at(Database& database, const Extent& extent);
 
 void add_object(
     Database& database,

@@ -115,11 +115,13 @@ bool pinned_record_on(Database& database, NodeId leaf) {
   return find.bind(leaf.get()).step();
 }
 
-std::optional<RecordName>
-record_at(Database& database, SegmentId segment, Bytes offset) {
+std::optional<RecordName> record_at(Database& database, const Extent& extent) {
   Statement find = database.prepare(
-      "SELECT space, name FROM records WHERE segment = ? AND offset = ?");
-  find.bind(segment.get()).bind(offset.get());
+      "SELECT space, name FROM records "
+      "WHERE segment = ? AND offset = ? AND bytes = ?");
+  find.bind(extent.segment.get())
+      .bind(extent.offset.get())
+      .bind(extent.bytes.get());
   return find.step() ? std::optional(RecordName{find.text(0), find.text(1)})
                      : std::nullopt;
 }

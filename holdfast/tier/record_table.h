@@ -31,9 +31,8 @@ std::vector<StoredRecord> bodies_alone(Database& database);
 std::vector<RecordName> records_on(Database& database, NodeId leaf);
 /// True where one of them is pinned.
 bool pinned_record_on(Database& database, NodeId leaf);
-/// The record whose body starts there.
-std::optional<RecordName>
-record_at(Database& database, SegmentId segment, Bytes offset);
+/// The record with exactly this body.
+std::optional<RecordName> record_at(Database& database, const Extent& extent);
 
 void add_record(Database& database, const StoredRecord& record);
 void pin_record_row(Database& database, const RecordName& name, bool pinned);

@@ -45,10 +45,12 @@ Result<SegmentContent> read_content(const File& file, const SegmentRow& row) {
 Result<std::shared_ptr<SegmentMapping>> SegmentMapping::open(
     std::shared_ptr<TierFolder> folder,
     const SegmentRow& row,
-    std::vector<Extent> live) {
+    std::span<const NamedExtent> named) {
   std::shared_ptr<SegmentMapping> mapping(
       new SegmentMapping(std::move(folder)));
-  mapping->live_ = std::move(live);
+  for (const NamedExtent& each : named) {
+    mapping->live_.push_back(each.extent);
+  }
   mapping->path_ = mapping->folder_->segment_path(row.identity);
   FileSystem& files = mapping->folder_->files();
   Result<std::unique_ptr<File>> file =
@@ -100,16 +102,17 @@ bool SegmentMapping::agrees(const NamedExtent& named) {
 
 Result<size_t> SegmentMapping::find(Bytes offset, Bytes bytes) const {
   const auto live =
-      std::ranges::lower_bound(live_, offset, {}, &Extent::offset);
-  if (live == live_.end() || live->offset != offset || live->bytes != bytes) {
+      std::ranges::equal_range(live_, offset, {}, &Extent::offset);
+  if (std::ranges::find(live, bytes, &Extent::bytes) == live.end() ||
+      refused_.contains(offset)) {
     return Status(
         ErrorCode::kNotFound,
         path_ +
             ": expected bytes that the manifest names, got some that were "
-            "evicted");
+            "evicted or dropped");
   }
   const SegmentEntry* entry = content_.directory.find(offset, bytes);
-  if (!entry || refused_.contains(offset)) {
+  if (!entry) {
     return Status(
         ErrorCode::kCorrupt,
         path_ + ": expected " + std::to_string(bytes.get()) +

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <memory>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -23,13 +24,13 @@ namespace holdfast {
 
 class SegmentMapping {
  public:
-  /// Under the folder's lock. `live`: what the manifest names in it, by offset.
+  /// Under the folder's lock. `named`: what the manifest names in it, by offset.
   /// kCorrupt where the file is not what the row says: missing, of another
   /// size, another segment.
   static Result<std::shared_ptr<SegmentMapping>> open(
       std::shared_ptr<TierFolder> folder,
       const SegmentRow& row,
-      std::vector<Extent> live);
+      std::span<const NamedExtent> named);
   ~SegmentMapping();
   SegmentMapping(const SegmentMapping&) = delete;
   SegmentMapping& operator=(const SegmentMapping&) = delete;
@@ -40,8 +41,8 @@ class SegmentMapping {
 
   /// Index of the entry with exactly these bytes. kNotFound where they were
   /// dead when the segment was mapped: they may have been punched, and read as
-  /// zeros. What died since then is there, as long as this lives. kCorrupt
-  /// where the segment lacks what the manifest names.
+  /// zeros. What died since then is there, as long as this lives. kNotFound
+  /// also where a row named them wrongly: whoever asks may go by that one.
   Result<size_t> find(Bytes offset, Bytes bytes) const;
   const std::byte* address(Bytes offset) const {
     return bytes_.get() + offset.get();

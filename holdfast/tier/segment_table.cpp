@@ -162,26 +162,10 @@ void drop_live(Database& database, const Extent& extent) {
   change_live(database, extent.segment, -whole_pages(extent.bytes).get());
 }
 
-std::vector<Extent> live_extents(Database& database, SegmentId id) {
-  std::vector<Extent> extents;
-  Statement find = database.prepare(
-      "SELECT segment, offset, bytes FROM images WHERE segment = ?1 "
-      "UNION ALL SELECT segment, offset, bytes FROM records "
-      "WHERE segment = ?1 "
-      "UNION ALL SELECT segment, offset, bytes FROM objects "
-      "WHERE segment = ?1 "
-      "ORDER BY offset");
-  find.bind(id.get());
-  while (find.step()) {
-    extents.push_back(extent_in(find, 0));
-  }
-  return extents;
-}
-
 void count_live(Database& database, SegmentId id) {
   Bytes live;
-  for (const Extent& extent : live_extents(database, id)) {
-    live += whole_pages(extent.bytes);
+  for (const NamedExtent& named : named_extents(database, id)) {
+    live += whole_pages(named.extent.bytes);
   }
   database.prepare("UPDATE segments SET live = ?1 WHERE id = ?2 AND live != ?1")
       .bind(live.get())
@@ -193,12 +177,12 @@ std::vector<NamedExtent> named_extents(Database& database, SegmentId id) {
   std::vector<NamedExtent> named;
   Statement find = database.prepare(
       "SELECT i.segment, i.offset, i.bytes, 1, i.layer_group, i.phase, n.key, "
-      "length(n.tokens) / 4 FROM images AS i JOIN nodes AS n ON n.id = i.node "
-      "WHERE i.segment = ?1 "
+      "length(n.tokens) / 4 FROM images AS i LEFT JOIN nodes AS n "
+      "ON n.id = i.node WHERE i.segment = ?1 "
       "UNION ALL SELECT segment, offset, bytes, 2, 0, 0, NULL, 0 FROM records "
       "WHERE segment = ?1 "
       "UNION ALL SELECT segment, offset, bytes, 3, 0, 0, NULL, 0 FROM objects "
-      "WHERE segment = ?1");
+      "WHERE segment = ?1 ORDER BY 2, 4");
   find.bind(id.get());
   while (find.step()) {
     NamedExtent& extent = named.emplace_back();
@@ -206,8 +190,10 @@ std::vector<NamedExtent> named_extents(Database& database, SegmentId id) {
     extent.type = static_cast<ExtentType>(find.integer(3));
     if (extent.type == ExtentType::kImage) {
       extent.slot = slot_in(find, 4);
-      extent.key = unpacked_key(find.bytes(6));
-      extent.positions = find.integer(7);
+      if (!find.is_null(6)) {
+        extent.key = unpacked_key(find.bytes(6));
+        extent.positions = find.integer(7);
+      }
     }
   }
   return named;

@@ -33,8 +33,8 @@ struct NamedExtent {
   Extent extent;
   ExtentType type = ExtentType::kImage;
   ImageSlot slot; // of an image, as the rest
-  Key128 key; // of its node
-  int64_t positions = 0; // tokens of its node
+  Key128 key; // of its node; zero where that is gone
+  int64_t positions = 0; // tokens of its node; likewise
 };
 
 /// What an extent takes in a segment.
@@ -67,8 +67,8 @@ Bytes segment_bytes(Database& database);
 /// Names or no longer names an extent: `live` follows.
 void add_live(Database& database, const Extent& extent);
 void drop_live(Database& database, const Extent& extent);
-/// Every extent of the segment that a row names, by offset.
-std::vector<Extent> live_extents(Database& database, SegmentId id);
+/// Every extent of the segment that a row names, by offset; one that several
+/// rows name comes once for each.
 std::vector<NamedExtent> named_extents(Database& database, SegmentId id);
 /// `live` as the rows say, whatever it was.
 void count_live(Database& database, SegmentId id);

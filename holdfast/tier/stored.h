@@ -63,6 +63,15 @@ struct RecordText {
   std::string body;
 };
 
+/// What a tier dropped because it could not be read.
+struct Lost {
+  std::vector<NodeId> nodes; // that had nothing else
+  std::vector<Extent> images;
+  bool is_empty() const {
+    return nodes.empty() && images.empty();
+  }
+};
+
 /// Receives what DiskTier::load reads: all scopes, then nodes with each parent
 /// before its children, then records. It must not call the tier.
 class TierVisitor {

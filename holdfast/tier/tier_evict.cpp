@@ -85,7 +85,12 @@ class Evictor {
           ++gone.objects;
         }
       }
-      transaction.commit();
+      try {
+        transaction.commit();
+      } catch (const ManifestError&) {
+        removed.add(gone); // it may have happened
+        throw;
+      }
       removed.add(gone);
     }
     core_.sweep(removed);

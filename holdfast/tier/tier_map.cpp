@@ -21,24 +21,24 @@ namespace {
 using Mapping = std::shared_ptr<const SegmentMapping>;
 
 /// In an access: rows that name in a segment what its directory says is
-/// something else, such as the image of another node.
+/// something else, such as the image of another node. A right row of the same
+/// bytes stays.
 void drop_what_differs(
     DiskTierCore& core,
     SegmentMapping& mapping,
-    SegmentId id) {
-  std::vector<Extent> others;
-  for (const NamedExtent& named : named_extents(core.database(), id)) {
-    if (!mapping.agrees(named)) {
-      others.push_back(named.extent);
-    }
-  }
-  if (others.empty()) {
+    SegmentId id,
+    std::vector<NamedExtent> named) {
+  std::erase_if(
+      named, [&](const NamedExtent& each) { return mapping.agrees(each); });
+  if (named.empty()) {
     return;
   }
   ManifestTransaction transaction(core.database());
-  for (const Extent& extent : others) {
-    core.drop_extent(
-        extent, "expected what the segment's directory says, got another row");
+  for (const NamedExtent& other : named) {
+    core.drop_row(
+        other.extent,
+        other.type,
+        "expected what the segment's directory says, got another row");
   }
   count_live(core.database(), id);
   transaction.commit();
@@ -59,10 +59,11 @@ Result<Mapping> mapping_of(DiskTierCore& core, SegmentId id) {
         "[DiskTier] expected a segment of the manifest, got " +
             std::to_string(id.get()) + ": evicted");
   }
-  Result<std::shared_ptr<SegmentMapping>> mapping = SegmentMapping::open(
-      core.folder, *row, live_extents(core.database(), id));
+  std::vector<NamedExtent> named = named_extents(core.database(), id);
+  Result<std::shared_ptr<SegmentMapping>> mapping =
+      SegmentMapping::open(core.folder, *row, named);
   if (mapping.ok()) {
-    drop_what_differs(core, *mapping.value(), id);
+    drop_what_differs(core, *mapping.value(), id, std::move(named));
     core.mappings[id.get()] = mapping.value();
     return Mapping(mapping.value());
   }
@@ -84,6 +85,7 @@ Mapping live_mapping(DiskTierCore& core, SegmentId id) {
 void drop(DiskTierCore& core, const Extent& extent, const std::string& why) {
   // Where this fails the extent is refused again when it is mapped again.
   std::ignore = core.run([&] {
+    core.drop_cut(); // all of its segment
     ManifestTransaction transaction(core.database());
     core.drop_extent(extent, why);
     count_live(core.database(), extent.segment);

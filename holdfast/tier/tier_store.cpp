@@ -93,6 +93,7 @@ class StoreRun {
     plan_ = SegmentPlan();
     places_.clear();
     images_.clear();
+    core_.drop_cut(); // what this store has of it is written anew
     require_scope();
     int64_t rows = batch_.record ? 1 : 0;
     std::vector<NodeId> ids;

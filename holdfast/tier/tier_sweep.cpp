@@ -81,10 +81,13 @@ class Sweeper {
   std::vector<Extent> named(const SegmentRow& segment) {
     std::vector<Extent> fitting;
     Bytes at(kSegmentPage);
-    for (const Extent& extent : live_extents(core_.database(), segment.id)) {
+    for (const NamedExtent& each :
+         named_extents(core_.database(), segment.id)) {
+      const Extent& extent = each.extent;
       const Bytes end = extent.offset + whole_pages(extent.bytes);
       if (extent.offset < at || end > Bytes(kSegmentPage) + segment.extents) {
-        core_.drop_extent(extent, "expected an extent of its own, got another");
+        core_.drop_row(
+            extent, each.type, "expected an extent of its own, got another");
       } else {
         fitting.push_back(extent);
         at = end;

@@ -39,8 +39,10 @@ DiskTier::verify(const std::function<void(Bytes, Bytes)>& progress) {
     }
     for (const SegmentRow& row : all_segments(core_->database())) {
       ++report.segments;
-      const auto live = live_extents(core_->database(), row.id);
-      extents.insert(extents.end(), live.begin(), live.end());
+      for (const NamedExtent& named :
+           named_extents(core_->database(), row.id)) {
+        extents.push_back(named.extent);
+      }
     }
   });
   if (!status.ok()) {

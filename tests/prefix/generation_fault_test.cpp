@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -108,6 +109,42 @@ TEST(GenerationStore, StateThatIsEvictedTakesNoCheckpointWithIt) {
   rig.save(attempt, "three"); // and the next one writes its body alone
   EXPECT_TRUE(rig.flush().durable);
   EXPECT_EQ(rig.disk().stats().value().nodes, 4);
+}
+
+// What a store evicted before it failed is known to be gone: no node of the
+// index names one that the disk lacks.
+TEST(GenerationStore, AStoreThatEvictsAndFailsLeavesNothingThatIsNotThere) {
+  bool failed = true;
+  int64_t evicted = 0;
+  for (int64_t call = 0; failed; ++call) {
+    SCOPED_TRACE(call);
+    const auto faulty =
+        std::make_shared<FaultyFileSystem>(MemoryFileSystem::make());
+    Rig rig(faulty, {.max_bytes = Bytes(1 << 20)});
+    rig.grow(kTokens);
+    auto before = rig.begin("before");
+    rig.save(before, std::string(100000, 'x'));
+    ASSERT_TRUE(rig.flush().durable);
+    const size_t all = rig.tree().stored_nodes().size();
+    ASSERT_EQ(all, static_cast<size_t>(kTokens / kBlockTokens));
+    auto attempt = rig.begin();
+    // What is left of the disk is less than that; the nodes make room.
+    const Bytes used = rig.disk().stats().value().used;
+    rig.save(
+        attempt,
+        std::string(static_cast<size_t>((1 << 20) - used.get()), 'y'));
+    faulty->fail({.after = call});
+    std::ignore = rig.flush();
+    failed = faulty->failed() > 0;
+    faulty->heal();
+    const std::vector<NodeId> known = rig.tree().stored_nodes();
+    for (const NodeId id : known) {
+      EXPECT_TRUE(rig.disk().path(id).ok()) << "a node that is gone";
+    }
+    evicted += failed && known.size() < all ? 1 : 0;
+    rig.tree().check();
+  }
+  EXPECT_GT(evicted, 0);
 }
 
 } // namespace

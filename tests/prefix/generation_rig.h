@@ -71,7 +71,8 @@ class Rig {
             {.tree = tree_,
              .disk = *disk_,
              .scope = scope_,
-             .stored_scope = disk_->scope({scope_text_.text()}).value(),
+             .stored_scope = std::make_shared<StoredScope>(
+                 *disk_, ScopeText{scope_text_.text()}),
              .planes = std::make_shared<const ImagePlanes>(state_.groups()),
              .tenant_salt = choice.tenant,
              .most_bytes = choice.most_bytes}),

@@ -78,7 +78,9 @@ struct StoreRig {
       *tier,
       wanted,
       scope,
-      tier->scope({Scope(state.signature()).text()}).value()};
+      std::make_shared<StoredScope>(
+          *tier,
+          ScopeText{Scope(state.signature()).text()})};
 };
 
 TEST(PathStore, APathIsDurableOnceItIsStored) {

@@ -3,10 +3,12 @@
 // FAULTS B67, B77: a segment is cut short while it is mapped; its bytes read as
 // zeros from then on, and are not taken for what was stored.
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -76,6 +78,64 @@ TEST_F(CutSegment, UnderTheCopyOfABodyIsNoTextOfZeros) {
     ASSERT_TRUE(tier->forget_all().ok());
   }
   EXPECT_GT(refused, 0);
+}
+
+/// An index that believes all that a store says.
+struct Kept {
+  std::vector<Extent> extents;
+  explicit Kept(const Stored& stored) {
+    for (const auto& images : stored.images) {
+      extents.insert(extents.end(), images.begin(), images.end());
+    }
+    std::sort(extents.begin(), extents.end());
+  }
+};
+
+// While the cut one is still mapped, by whoever has it.
+TEST_F(CutSegment, IsWrittenAnewByTheNextStoreOfTheProcessThatSawIt) {
+  const auto tier = rig_.open();
+  const ScopeId scope = tier->scope(kScope).value();
+  StoreBatch batch = chat_batch(scope, chat_tokens(1, 200), "a", rig_.images);
+  batch.record->version = 0;
+  const Stored first = tier->store(batch).value();
+  const MappedImage held = tier->map(first.images[0][0]).value();
+  EXPECT_EQ(tier->store(batch).value().images, first.images);
+  EXPECT_TRUE(tier->take_lost().is_empty());
+  cut();
+  EXPECT_FALSE(held.intact());
+  const Stored second = tier->store(batch).value();
+  EXPECT_GT(second.written, Bytes(0));
+  for (size_t node = 0; node < second.images.size(); ++node) {
+    for (const Extent& extent : second.images[node]) {
+      EXPECT_NE(extent.segment, first.images[0][0].segment);
+      EXPECT_TRUE(tier->map(extent).ok());
+    }
+  }
+  Lost lost = tier->take_lost();
+  std::sort(lost.images.begin(), lost.images.end());
+  EXPECT_EQ(lost.images, Kept(first).extents);
+  EXPECT_TRUE(tier->take_lost().is_empty());
+  expect_consistent(*tier);
+  EXPECT_EQ(offered(*rig_.open()).restorable(chat_tokens(1, 200)), 200);
+}
+
+// Nobody stores: who asks what was lost hears of it, and it is offered no more.
+TEST_F(CutSegment, IsToldOnceToWhoAsksWhatWasLost) {
+  const auto tier = rig_.open();
+  const ScopeId scope = tier->scope(kScope).value();
+  const Stored stored =
+      tier->store(chat_batch(scope, chat_tokens(1, 128), "a", rig_.images))
+          .value();
+  const Stored other =
+      tier->store(chat_batch(scope, chat_tokens(2, 64), "b", rig_.images))
+          .value();
+  const MappedImage held = tier->map(stored.images[0][0]).value();
+  cut(); // both; the second one is not mapped
+  EXPECT_EQ(tier->take_lost().images.size(), Kept(stored).extents.size());
+  EXPECT_EQ(offered(*tier).restorable(chat_tokens(1, 128)), 0);
+  EXPECT_FALSE(tier->map(stored.images[1][0]).ok());
+  EXPECT_FALSE(tier->map(other.images[0][0]).ok());
+  EXPECT_EQ(tier->take_lost().images.size(), Kept(other).extents.size());
 }
 
 TEST_F(CutSegment, IsNotWrittenAsAnObject) {

@@ -333,6 +333,14 @@ TEST_F(ManifestRow, ThatContradictsAnotherGivesNoWrongAnswer) {
            "offset, bytes FROM images LIMIT 1) "
            "WHERE id = (SELECT min(id) FROM objects)",
            "DELETE FROM images; UPDATE records SET offset = 4096, bytes = 4096",
+           // Bytes that two rows name, alike and not.
+           "UPDATE records SET (segment, offset, bytes) = (SELECT segment, "
+           "offset, bytes FROM images ORDER BY segment, offset LIMIT 1) "
+           "WHERE id = (SELECT min(id) FROM records)",
+           "UPDATE records SET offset = 4096, bytes = 100",
+           "UPDATE objects SET (segment, offset, bytes) = (SELECT segment, "
+           "offset, bytes FROM records LIMIT 1) "
+           "WHERE id = (SELECT min(id) FROM objects)",
            // Ends of records.
            "UPDATE records SET length = length + 1",
            "UPDATE records SET length = 192",
@@ -356,6 +364,12 @@ TEST_F(ManifestRow, WithAWrongCountKeepsWhatIsStored) {
         "UPDATE nodes SET children = 'a'",
         "UPDATE segments SET live = 0",
         "UPDATE segments SET live = -4096",
+        "UPDATE segments SET holes = -1",
+        "UPDATE segments SET holes = -4096",
+        "UPDATE segments SET holes = 'a'",
+        "UPDATE segments SET holes = x'01'",
+        "UPDATE segments SET holes = 0.5",
+        "UPDATE segments SET holes = 1 << 62",
         "UPDATE segments SET live = 1 << 62"}) {
     SCOPED_TRACE(sql);
     DiskTierOptions options = rig_.options;
@@ -368,6 +382,36 @@ TEST_F(ManifestRow, WithAWrongCountKeepsWhatIsStored) {
       EXPECT_EQ(offered(*tier).restorable(chat_tokens(chat, 200, 64)), 200);
     }
     expect_consistent(*tier);
+  }
+}
+
+// The row that is right keeps what it names; the other one goes.
+TEST_F(ManifestRow, ThatNamesTheBytesOfAnotherTakesNothingFromIt) {
+  for (const char* table : {"records", "objects"}) {
+    SCOPED_TRACE(table);
+    DiskTierOptions options = rig_.options;
+    options.files = device();
+    run_sql(
+        options.files,
+        std::string("UPDATE ") + table +
+            " SET (segment, offset, bytes) = (SELECT segment, offset, bytes "
+            "FROM images ORDER BY segment, offset LIMIT 1) WHERE id = "
+            "(SELECT min(id) FROM " +
+            table + ")");
+    const auto rows = [&] {
+      return sql_texts(
+          options.files, std::string("SELECT id FROM ") + table).size();
+    };
+    const size_t before = rows();
+    for (const bool first : {true, false}) {
+      const auto tier = DiskTier::open(options).value();
+      const Offered all = offered(*tier);
+      EXPECT_EQ(all.restorable(chat_tokens(1, 200, 64)), 200);
+      expect_images(*tier); // maps everything
+      EXPECT_EQ(
+          tier->report().findings.size(), first ? 1u : 0u) << "the other row";
+    }
+    EXPECT_EQ(rows(), before - 1);
   }
 }
 
