@@ -110,6 +110,10 @@ class DiskTierCore {
   /// The same for one extent.
   void drop_extent(const Extent& extent, const std::string& reason);
   void note(TierFinding finding);
+  /// The manifest that is there is of another version: it was not opened.
+  bool is_of_other_version() const {
+    return other_version_;
+  }
 
   std::map<int64_t, std::weak_ptr<const SegmentMapping>> mappings; // [segment]
   std::multiset<NodeId> in_store; // not to be evicted: a store builds on them
@@ -138,6 +142,7 @@ class DiskTierCore {
   bool recover(ErrorCode code, int attempt);
 
   std::unique_ptr<Manifest> manifest_;
+  bool other_version_ = false;
   bool suspect_ = false; // the manifest showed damage
   bool failed_ = false; // an error of it was passed over: open it again
 };
