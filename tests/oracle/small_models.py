@@ -210,10 +210,39 @@ GEMMA2 = SHAPED | {
 }
 del GEMMA2["hidden_act"]
 
+# Experts in the first and the last layer.
+QWEN3_MOE = SHAPED | {
+    "model_type": "qwen3_moe",
+    "num_key_value_heads": 1,
+    "num_experts": 6,
+    "num_experts_per_tok": 2,
+    "decoder_sparse_step": 1,
+    "mlp_only_layers": [1],
+    "moe_intermediate_size": 32,
+    "norm_topk_prob": True,
+}
+
+GPT_OSS = SHAPED | {
+    "model_type": "gpt_oss",
+    "num_key_value_heads": 1,
+    "num_hidden_layers": 2,
+    "num_local_experts": 4,
+    "num_experts_per_tok": 2,
+    "intermediate_size": 32,
+    "layer_types": ["sliding_attention", "full_attention"],
+    "rope_scaling": {"rope_type": "yarn", "factor": 8.0, "beta_fast": 32.0,
+                     "beta_slow": 1.0, "original_max_position_embeddings": 64},
+}
+
 CONFIGS = {"qwen35": QWEN35, "gemma4": GEMMA4, "gemma4_wide": GEMMA4_WIDE,
            "latent": LATENT, "llama": LLAMA, "llama_biased": LLAMA_BIASED,
            "mistral": MISTRAL, "qwen2": QWEN2, "qwen3": QWEN3,
-           "phi3": PHI3, "gemma2": GEMMA2}
+           "phi3": PHI3, "gemma2": GEMMA2,
+           "qwen3_moe": QWEN3_MOE, "gpt_oss": GPT_OSS}
+
+# A mixture is not continuous where a choice of experts turns: seeds at which
+# rounding the weights turns none.
+SEEDS = {"qwen3_moe": 19, "gpt_oss": 9}
 
 MODULES = {"mistral": "llama"}
 
@@ -247,6 +276,8 @@ def narrow(layer, window):
 def gain_of(kind):
     """Large enough that every part of a layer shows in the logits; the families of
     the decoder are compared in bfloat16 too, where larger ones grow the rounding."""
+    if kind in ("qwen3_moe", "gpt_oss"):
+        return 0.8
     return 1.5 if kind in ("qwen3_5", "gemma4_text", "deepseek_v2") else 1.0
 
 
@@ -264,7 +295,10 @@ def random_weight(name, array, kind):
     if "embed_tokens" in name:
         small = 0.03 if kind == "gemma2" else 0.3  # or layers would not show
         return mx.random.normal(array.shape) * (1.0 if gain > 1.0 else small)
-    fan_in = array.shape[1] if array.ndim > 1 else 1
+    if name.endswith("mlp.gate.weight") or name.endswith("router.weight"):
+        gain *= 3.0  # choices that rounding seldom turns
+    experts = "switch_mlp" in name or "mlp.experts" in name
+    fan_in = array.shape[2 if experts else 1] if array.ndim > 1 else 1
     return mx.random.normal(array.shape) * (gain / fan_in**0.5)
 
 
@@ -293,7 +327,7 @@ def greedy(model, prompt):
 
 
 def write(name, folder, tokens):
-    mx.random.seed(1)
+    mx.random.seed(SEEDS.get(name, 1))
     config = CONFIGS[name]
     model = build(config)
     vocab = config.get("text_config", config)["vocab_size"]
