@@ -29,7 +29,7 @@ make_gpt_oss(const WeightSource& source, Runtime runtime) {
   shape.experts = {
       .count = settings.size("num_local_experts"),
       .top = settings.size("num_experts_per_tok"),
-      .ffn = config.ffn,
+      .ffn = settings.size("moe_intermediate_size", config.ffn),
       .routing = cpu::Routing::kSoftmaxOfTop,
       .biases = true,
       .router = "mlp.router",
