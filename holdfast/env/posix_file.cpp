@@ -196,8 +196,7 @@ Status PosixFile::write(Bytes offset, std::span<const std::byte> from) {
   return {};
 }
 
-Status
-PosixFile::write_pieces(Bytes offset, Pieces pieces, Remember remember) {
+Status PosixFile::write_pieces(Bytes offset, Pieces pieces, Remember remember) {
   int64_t size = 0;
   for (const auto piece : pieces) {
     size += static_cast<int64_t>(piece.size());
@@ -213,7 +212,8 @@ PosixFile::write_pieces(Bytes offset, Pieces pieces, Remember remember) {
     const int64_t skipped = std::min(done, length);
     done -= skipped;
     const auto rest = piece.subspan(static_cast<size_t>(skipped));
-    Status status = rest.empty() ? Status() : write(offset + Bytes(skipped), rest);
+    Status status =
+        rest.empty() ? Status() : write(offset + Bytes(skipped), rest);
     if (!status.ok()) {
       return status;
     }
@@ -227,9 +227,8 @@ int64_t PosixFile::write_directly(int64_t offset, Pieces pieces) {
     // The link of the system's own is followed: whatever its name is by now, it
     // is this file.
     const std::string self = "/proc/self/fd/" + std::to_string(file_.get());
-    direct_ = Descriptor(uninterrupted([&] {
-      return ::open(self.c_str(), O_WRONLY | O_DIRECT | O_CLOEXEC);
-    }));
+    direct_ = Descriptor(uninterrupted(
+        [&] { return ::open(self.c_str(), O_WRONLY | O_DIRECT | O_CLOEXEC); }));
   });
   int64_t done = 0;
   while (direct_.ok() && !pieces.empty()) {

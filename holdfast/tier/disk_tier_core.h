@@ -115,10 +115,8 @@ class DiskTierCore {
   /// The same for exactly these bytes, whatever they are taken for.
   void drop_extent(const Extent& extent, const std::string& reason);
   /// The same for the one row that takes them for that.
-  void drop_row(
-      const Extent& extent,
-      ExtentType type,
-      const std::string& reason);
+  void
+  drop_row(const Extent& extent, ExtentType type, const std::string& reason);
 
   /// What lies in segments that somebody cut short while they were mapped is
   /// dropped, in a transaction of its own.

@@ -32,9 +32,8 @@ class Stream {
     const auto size = static_cast<int64_t>(bytes.size());
     const bool on_pages =
         reinterpret_cast<uintptr_t>(bytes.data()) % kSegmentPage == 0;
-    const int64_t whole = on_pages || size >= kGathered
-        ? size / kSegmentPage * kSegmentPage
-        : 0;
+    const int64_t whole =
+        on_pages || size >= kGathered ? size / kSegmentPage * kSegmentPage : 0;
     const int64_t end = round_up(size, kSegmentPage);
     if (waiting_ >= kRequest || copied_ + (end - whole) > kGathered) {
       if (Status status = flush(); !status.ok()) {

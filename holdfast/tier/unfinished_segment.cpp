@@ -30,8 +30,7 @@ void UnfinishedSegment::begin(int64_t rows, Removed& removed) {
     count(Bytes());
   }
   const Bytes daily = core_.options.daily_bytes;
-  const Bytes today =
-      core_.manifest().written_today() + Bytes(core_.under_way);
+  const Bytes today = core_.manifest().written_today() + Bytes(core_.under_way);
   if (daily > Bytes() && today + plan_.file_bytes() > daily) {
     throw Error(
         ErrorCode::kOutOfBudget,

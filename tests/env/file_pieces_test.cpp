@@ -109,12 +109,10 @@ TEST(FaultyPieces, AShortWriteLeavesTheirFirstHalf) {
   const std::vector<std::byte> ones(3000, std::byte{1});
   const std::vector<std::byte> twos(1000, std::byte{2});
   const Piece pieces[] = {ones, twos};
-  faulty.fail(
-      {.kind = FileFault::Kind::kShortWrite, .only = FileCall::kWrite});
+  faulty.fail({.kind = FileFault::Kind::kShortWrite, .only = FileCall::kWrite});
   EXPECT_FALSE(file->write_pieces(Bytes(0), pieces, Remember::kYes).ok());
   EXPECT_EQ(file->facts().value().size, Bytes(2000));
-  faulty.fail(
-      {.kind = FileFault::Kind::kShortWrite, .only = FileCall::kWrite});
+  faulty.fail({.kind = FileFault::Kind::kShortWrite, .only = FileCall::kWrite});
   const Piece other_way[] = {twos, ones};
   EXPECT_FALSE(file->write_pieces(Bytes(0), other_way, Remember::kYes).ok());
   std::vector<std::byte> got(2000);

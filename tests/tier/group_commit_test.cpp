@@ -82,9 +82,8 @@ class Group : public testing::Test {
   bool has(const char* text) {
     bool found = false;
     core_
-        ->run([&] {
-          found = core_->manifest().find_scope({text}) != ScopeId();
-        })
+        ->run(
+            [&] { found = core_->manifest().find_scope({text}) != ScopeId(); })
         .check();
     return found;
   }
@@ -214,8 +213,7 @@ TEST(StoresAtOnce, KeepToTheDaysLimitTogether) {
   EXPECT_GT(refused, 0);
   EXPECT_LT(refused, kThreads);
   // But for what commits themselves write, which is counted when it happened.
-  EXPECT_LE(
-      tier->stats().value().written_today, Bytes(200'000 + 400'000));
+  EXPECT_LE(tier->stats().value().written_today, Bytes(200'000 + 400'000));
   EXPECT_LE(tier->stats().value().live, Bytes(200'000));
 }
 
@@ -256,8 +254,7 @@ TEST_P(StoresAtOnceThatFail, KeepWhatOneOfThemAcknowledged) {
         const RecordName name{"chat", "chat " + std::to_string(chat)};
         EXPECT_TRUE(!result.ok() || all.records.contains(name));
         EXPECT_TRUE(
-            !result.ok() ||
-            all.restorable(chat_tokens(chat, 200, 64)) == 200);
+            !result.ok() || all.restorable(chat_tokens(chat, 200, 64)) == 200);
       }
       expect_consistent(*later);
     }
