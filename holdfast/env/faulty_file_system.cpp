@@ -2,6 +2,7 @@
 
 #include "holdfast/env/faulty_file_system.h"
 
+#include <algorithm>
 #include <atomic>
 #include <deque>
 #include <mutex>
@@ -207,7 +208,11 @@ class FaultyFileSystem::FaultyFile : public File {
          range(offset, static_cast<int64_t>(into.size()))},
         [&] { return below_->read(offset, into); });
   }
-  Status write(Bytes offset, std::span<const std::byte> from) override;
+  Status write(Bytes offset, std::span<const std::byte> from) override {
+    const std::span<const std::byte> pieces[] = {from};
+    return write_pieces(offset, pieces, Remember::kYes);
+  }
+  Status write_pieces(Bytes offset, Pieces pieces, Remember remember) override;
   Status truncate(Bytes size) override {
     return change(
         *script_,
@@ -237,28 +242,44 @@ class FaultyFileSystem::FaultyFile : public File {
   }
 
  private:
+  void write_half(Bytes offset, Pieces pieces, size_t half);
+
   std::unique_ptr<File> below_;
   std::shared_ptr<Script> script_;
   std::atomic<bool> sync_failed_{false};
 };
 
-Status FaultyFileSystem::FaultyFile::write(
+Status FaultyFileSystem::FaultyFile::write_pieces(
     Bytes offset,
-    std::span<const std::byte> from) {
-  const CallText text{
-      FileCall::kWrite,
-      path(),
-      range(offset, static_cast<int64_t>(from.size()))};
-  const auto verdict = script_->next(text);
-  if (!verdict.fault) {
-    return below_->write(offset, from);
+    Pieces pieces,
+    Remember remember) {
+  size_t size = 0;
+  for (const auto piece : pieces) {
+    size += piece.size();
   }
-  if (verdict.power_goes) {
-    (void)below_->write(offset, from);
-  } else if (*verdict.fault == FileFault::Kind::kShortWrite) {
-    (void)below_->write(offset, from.first(from.size() / 2));
+  const CallText text{
+      FileCall::kWrite, path(), range(offset, static_cast<int64_t>(size))};
+  const auto verdict = script_->next(text);
+  if (!verdict.fault || verdict.power_goes) {
+    const Status status = below_->write_pieces(offset, pieces, remember);
+    return verdict.fault ? failure(*verdict.fault, text) : status;
+  }
+  if (*verdict.fault == FileFault::Kind::kShortWrite) {
+    write_half(offset, pieces, size / 2);
   }
   return failure(*verdict.fault, text);
+}
+
+void FaultyFileSystem::FaultyFile::write_half(
+    Bytes offset,
+    Pieces pieces,
+    size_t half) {
+  for (const auto piece : pieces) {
+    const auto part = piece.first(std::min(piece.size(), half));
+    (void)below_->write(offset, part);
+    offset += Bytes(static_cast<int64_t>(part.size()));
+    half -= part.size();
+  }
 }
 
 Status FaultyFileSystem::FaultyFile::sync() {

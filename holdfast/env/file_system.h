@@ -49,6 +49,12 @@ using MappedBytes = std::shared_ptr<const std::byte>;
 
 class File {
  public:
+  using Pieces = std::span<const std::span<const std::byte>>;
+  /// Whether the system shall remember what is written, for who reads it next.
+  /// kNo: it may go straight to the device, where place, addresses and lengths
+  /// are multiples of 4096.
+  enum class Remember { kNo, kYes };
+
   virtual ~File() = default;
 
   /// Fills `into` from `offset` on. kCorrupt where the file ends before.
@@ -68,6 +74,9 @@ class File {
   /// (kCorrupt).
   virtual Result<MappedBytes> map(Bytes offset, Bytes length) const = 0;
   virtual const std::string& path() const = 0;
+  /// Writes pieces that follow each other in the file as write() does, at once.
+  virtual Status
+  write_pieces(Bytes offset, Pieces pieces, Remember remember) = 0;
 };
 
 /// Held while it lives; the system lets go of it when the process dies.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <vector>
 
 namespace holdfast {
 
@@ -113,6 +114,14 @@ Status MemoryFile::write(Bytes offset, std::span<const std::byte> from) {
   }
   ++device_->counts.writes;
   return {};
+}
+
+Status MemoryFile::write_pieces(Bytes offset, Pieces pieces, Remember) {
+  std::vector<std::byte> all;
+  for (const auto piece : pieces) {
+    all.insert(all.end(), piece.begin(), piece.end());
+  }
+  return write(offset, all);
 }
 
 Status MemoryFile::truncate(Bytes size) {

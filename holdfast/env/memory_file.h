@@ -54,6 +54,7 @@ class MemoryFile : public File, public LossyFile {
 
   Status read(Bytes offset, std::span<std::byte> into) const override;
   Status write(Bytes offset, std::span<const std::byte> from) override;
+  Status write_pieces(Bytes offset, Pieces pieces, Remember remember) override;
   Status truncate(Bytes size) override;
   Status sync() override;
   Status punch(Bytes offset, Bytes length) override;

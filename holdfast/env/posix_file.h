@@ -11,6 +11,7 @@
 #include <atomic>
 #include <cstddef>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
 
@@ -54,6 +55,7 @@ class PosixFile : public File {
 
   Status read(Bytes offset, std::span<std::byte> into) const override;
   Status write(Bytes offset, std::span<const std::byte> from) override;
+  Status write_pieces(Bytes offset, Pieces pieces, Remember remember) override;
   Status truncate(Bytes size) override;
   Status sync() override;
   Status punch(Bytes offset, Bytes length) override;
@@ -64,8 +66,14 @@ class PosixFile : public File {
   }
 
  private:
+  /// Past the system's memory of files; how many bytes went that way. The rest
+  /// goes as anything does.
+  int64_t write_directly(int64_t offset, Pieces pieces);
+
   Descriptor file_;
   std::string path_;
+  std::once_flag direct_once_;
+  Descriptor direct_{-1}; // of the same file; none where it has no such way
   std::atomic<bool> sync_failed_{false};
   std::atomic<int64_t> waiting_{0}; // bytes that the device was not told of
 };

@@ -23,6 +23,8 @@ struct PrefixCache::Disk {
   /// it, so that it always finds room once those before it are written.
   static constexpr Bytes kCheckpointBytes{int64_t{64} << 20};
   static constexpr Bytes kCheckpointImages{int64_t{32} << 20};
+  /// While one waits for its syncs others keep the device busy.
+  static constexpr int kWriters = 4;
 
   Disk(
       const PrefixCacheOptions& options,
@@ -34,6 +36,7 @@ struct PrefixCache::Disk {
         // One record may be all that RAM has; its images are there already.
         queue(
             {.clock = options.clock,
+             .writers = kWriters,
              .spill_bytes =
                  std::max(options.ram, SpillQueueOptions().spill_bytes),
              .checkpoint_bytes = kCheckpointBytes}),

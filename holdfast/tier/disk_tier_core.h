@@ -9,6 +9,7 @@
 
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -20,6 +21,8 @@
 #include <vector>
 
 #include "holdfast/tier/disk_tier.h"
+#include "holdfast/tier/group_commit.h"
+#include "holdfast/tier/image_flights.h"
 #include "holdfast/tier/manifest.h"
 #include "holdfast/tier/segment_mapping.h"
 #include "holdfast/tier/segment_table.h"
@@ -112,10 +115,8 @@ class DiskTierCore {
   /// The same for exactly these bytes, whatever they are taken for.
   void drop_extent(const Extent& extent, const std::string& reason);
   /// The same for the one row that takes them for that.
-  void drop_row(
-      const Extent& extent,
-      ExtentType type,
-      const std::string& reason);
+  void
+  drop_row(const Extent& extent, ExtentType type, const std::string& reason);
 
   /// What lies in segments that somebody cut short while they were mapped is
   /// dropped, in a transaction of its own.
@@ -133,6 +134,12 @@ class DiskTierCore {
   NodeId loaded_node; // the last id that was given then
   SegmentId loaded_segment; // likewise
   bool can_punch = true;
+
+  // Of any thread.
+
+  GroupCommit commits{*this};
+  ImageFlights flights;
+  std::atomic<int64_t> under_way{0}; // bytes of segments that are being written
 
   // Under mutex alone.
   /// True where somebody cut a segment short that is mapped.

@@ -2,54 +2,97 @@
 
 #include "holdfast/tier/segment_writer.h"
 
+#include <algorithm>
+#include <memory>
+
 #include "holdfast/base/bits.h"
 #include "holdfast/base/checksum.h"
+#include "holdfast/env/pages.h"
 
 namespace holdfast {
 
 namespace {
 
-// A device wants writes of a mebibyte; smaller extents are gathered.
-constexpr size_t kGathered = size_t{1} << 20;
+// A device wants large requests; a call has as much of them as this.
+constexpr int64_t kRequest = int64_t{8} << 20;
+// Smaller extents that do not lie on pages are copied there.
+constexpr int64_t kGathered = int64_t{1} << 20;
+// A segment that is larger goes straight to the device: it would cost a copy,
+// and push out of the system's memory what is read more often.
+constexpr int64_t kLarge = int64_t{8} << 20;
 
-/// Writes a run of bytes without gaps, in large pieces.
+/// Writes a run of extents without gaps, in large requests, each extent from a
+/// page on and with zeros to the end of its last.
 class Stream {
  public:
-  Stream(File& file, Bytes begin) : file_(file), at_(begin) {}
+  Stream(File& file, Bytes begin, File::Remember remember)
+      : file_(file), at_(begin), remember_(remember) {}
 
   Status append(std::span<const std::byte> bytes) {
-    if (bytes.size() >= kGathered) {
-      Status status = flush();
-      return status.ok() ? put(bytes) : status;
+    const auto size = static_cast<int64_t>(bytes.size());
+    const bool on_pages =
+        reinterpret_cast<uintptr_t>(bytes.data()) % kSegmentPage == 0;
+    const int64_t whole =
+        on_pages || size >= kGathered ? size / kSegmentPage * kSegmentPage : 0;
+    const int64_t end = round_up(size, kSegmentPage);
+    if (waiting_ >= kRequest || copied_ + (end - whole) > kGathered) {
+      if (Status status = flush(); !status.ok()) {
+        return status;
+      }
     }
-    gathered_.insert(gathered_.end(), bytes.begin(), bytes.end());
-    return gathered_.size() >= kGathered ? flush() : Status();
-  }
-  void pad() {
-    const auto size = static_cast<int64_t>(gathered_.size());
-    const int64_t end = at_.get() + size;
-    gathered_.resize(
-        static_cast<size_t>(size + round_up(end, kSegmentPage) - end));
+    add(bytes.first(static_cast<size_t>(whole)));
+    add(copied(bytes.subspan(static_cast<size_t>(whole)), end - whole));
+    return Status();
   }
   Status flush() {
-    const Status status = put(gathered_);
-    gathered_.clear();
+    if (pieces_.empty()) {
+      return Status();
+    }
+    Status status = file_.write_pieces(at_, pieces_, remember_);
+    at_ += Bytes(waiting_);
+    pieces_.clear();
+    waiting_ = 0;
+    copied_ = 0;
     return status;
   }
 
  private:
-  Status put(std::span<const std::byte> bytes) {
+  void add(std::span<const std::byte> bytes) {
     if (bytes.empty()) {
-      return Status();
+      return;
     }
-    Status status = file_.write(at_, bytes);
-    at_ += Bytes(static_cast<int64_t>(bytes.size()));
-    return status;
+    waiting_ += static_cast<int64_t>(bytes.size());
+    if (!pieces_.empty() &&
+        pieces_.back().data() + pieces_.back().size() == bytes.data()) {
+      pieces_.back() = {
+          pieces_.back().data(), pieces_.back().size() + bytes.size()};
+    } else {
+      pieces_.push_back(bytes);
+    }
+  }
+  /// The bytes on pages, and zeros up to `size`.
+  std::span<const std::byte>
+  copied(std::span<const std::byte> bytes, int64_t size) {
+    if (size == 0) {
+      return {};
+    }
+    if (!copies_) {
+      copies_ = allocate_pages(kGathered);
+    }
+    const std::span to(copies_.get() + copied_, static_cast<size_t>(size));
+    copied_ += size;
+    std::ranges::copy(bytes, to.begin());
+    std::ranges::fill(to.subspan(bytes.size()), std::byte{});
+    return to;
   }
 
   File& file_;
   Bytes at_;
-  std::vector<std::byte> gathered_;
+  const File::Remember remember_;
+  std::vector<std::span<const std::byte>> pieces_; // not written yet
+  int64_t waiting_ = 0; // bytes of them
+  std::shared_ptr<std::byte> copies_;
+  int64_t copied_ = 0; // bytes of it that are in use
 };
 
 } // namespace
@@ -111,7 +154,11 @@ Bytes SegmentPlan::file_bytes() const {
 Result<uint64_t>
 SegmentPlan::write(File& file, SegmentIdentity identity) const {
   SegmentDirectory directory = directory_;
-  Stream stream(file, Bytes(kSegmentPage));
+  Stream stream(
+      file,
+      Bytes(kSegmentPage),
+      file_bytes() > Bytes(kLarge) ? File::Remember::kNo
+                                   : File::Remember::kYes);
   for (size_t i = 0; i < bytes_.size(); ++i) {
     const SegmentEntry& entry = directory.entries[i];
     std::span<const std::byte> rest = bytes_[i];
@@ -126,7 +173,6 @@ SegmentPlan::write(File& file, SegmentIdentity identity) const {
     if (Status status = stream.append(bytes_[i]); !status.ok()) {
       return status;
     }
-    stream.pad();
   }
   const std::vector<std::byte> encoded = encode_segment_directory(directory);
   if (Status status = stream.append(encoded); !status.ok()) {

@@ -227,4 +227,17 @@ void ManifestTransaction::commit() {
   open_ = false;
 }
 
+ManifestSavepoint::ManifestSavepoint(Database& database) : database_(database) {
+  database_.run("SAVEPOINT part");
+}
+
+void ManifestSavepoint::keep() {
+  database_.run("RELEASE part");
+}
+
+void ManifestSavepoint::undo() {
+  database_.run("ROLLBACK TO part");
+  database_.run("RELEASE part");
+}
+
 } // namespace holdfast

@@ -109,4 +109,16 @@ class ManifestTransaction {
   bool open_ = true;
 };
 
+/// Of a transaction, a part that may be undone alone. Where neither is called,
+/// or fails, the transaction must not be committed.
+class ManifestSavepoint {
+ public:
+  explicit ManifestSavepoint(Database& database);
+  void keep();
+  void undo();
+
+ private:
+  Database& database_;
+};
+
 } // namespace holdfast

@@ -82,6 +82,7 @@ Result<Removed> DiskTier::put_objects(
             {segment, entry.offset, entry.bytes},
             tick);
       }
+      core_->options.files->sync_folder(core_->options.folder).check();
       core_->write_touches();
       core_->manifest().count_written(plan.file_bytes());
       transaction.commit();

@@ -1,8 +1,8 @@
 // Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
 //
 // DiskTier::store: what the manifest lacks is planned in one access, written
-// outside of any, and named in another, which looks again at what others did
-// meanwhile.
+// outside of any, and named in another, with that of other stores, which looks
+// again at what others did meanwhile.
 
 #include <algorithm>
 #include <optional>
@@ -12,6 +12,7 @@
 
 #include "holdfast/block/layout.h"
 #include "holdfast/tier/batch_check.h"
+#include "holdfast/tier/held_nodes.h"
 #include "holdfast/tier/node_table.h"
 #include "holdfast/tier/record_path.h"
 #include "holdfast/tier/record_table.h"
@@ -21,39 +22,16 @@ namespace holdfast {
 
 namespace {
 
-/// The nodes that a store builds on, kept from eviction while it lives.
-class Held {
- public:
-  explicit Held(DiskTierCore& core) : core_(core) {}
-  ~Held() {
-    const std::lock_guard lock(core_.mutex);
-    for (const NodeId id : ids_) {
-      core_.in_store.erase(core_.in_store.find(id));
-    }
-  }
-  Held(const Held&) = delete;
-  Held& operator=(const Held&) = delete;
-
-  /// In an access.
-  void add(NodeId id) {
-    if (id != NodeId()) {
-      core_.in_store.insert(id);
-      ids_.push_back(id);
-    }
-  }
-
- private:
-  DiskTierCore& core_;
-  std::vector<NodeId> ids_;
-};
-
-class StoreRun {
+class StoreRun : public CommitPart {
  public:
   StoreRun(DiskTierCore& core, const StoreBatch& batch)
       : core_(core), batch_(batch), held_(core), segment_(core, plan_) {}
+  ~StoreRun() override {
+    land();
+  }
 
   Result<Stored> run(Removed* evicted) {
-    Status status = core_.run([&] { prepare(); });
+    Status status = prepared();
     if (status.ok()) {
       status = segment_.write();
     }
@@ -61,8 +39,10 @@ class StoreRun {
       status = sources();
     }
     if (status.ok()) {
-      status = core_.run([&] { commit(); });
+      status = core_.commits.commit(*this);
     }
+    // Where the commit failed, it may have happened.
+    stored_.removed.add(superseded_);
     if (!status.ok()) {
       if (evicted) {
         *evicted = std::move(stored_.removed);
@@ -73,6 +53,22 @@ class StoreRun {
   }
 
  private:
+  /// Plans, once nobody else writes what this lacks.
+  Status prepared() {
+    for (;;) {
+      std::optional<uint64_t> taken;
+      Status status = core_.run([&] { taken = prepare(); });
+      if (!status.ok() || !taken) {
+        return status;
+      }
+      core_.flights.wait(*taken);
+    }
+  }
+
+  void land() {
+    core_.flights.give_back(std::exchange(flying_, {}));
+  }
+
   /// Whether what was written meant something.
   Status sources() const {
     for (const NodeToStore& node : batch_.nodes) {
@@ -88,11 +84,14 @@ class StoreRun {
     return Status();
   }
 
-  /// In an access: plans what to write, and makes room for it.
-  void prepare() {
+  /// In an access: plans what to write, and makes room for it. Where another
+  /// store writes some of it: the count to wait from.
+  std::optional<uint64_t> prepare() {
     plan_ = SegmentPlan();
     places_.clear();
     images_.clear();
+    held_.clear();
+    land();
     core_.drop_cut(); // what this store has of it is written anew
     require_scope();
     int64_t rows = batch_.record ? 1 : 0;
@@ -107,6 +106,9 @@ class StoreRun {
       rows += id == NodeId() ? 1 : 0;
       find_images(node, id);
     }
+    if (const auto taken = take_off()) {
+      return taken;
+    }
     plan_images();
     if (batch_.record) {
       require_record(*batch_.record);
@@ -116,6 +118,20 @@ class StoreRun {
       }
     }
     segment_.begin(rows, stored_.removed);
+    return std::nullopt;
+  }
+
+  std::optional<uint64_t> take_off() {
+    std::vector<ImageFlights::Name> names;
+    for (const LackingImage& lacking : images_) {
+      const Key128& key = batch_.nodes[lacking.node].key;
+      names.emplace_back(batch_.scope, key.high, key.low, lacking.slot);
+    }
+    const auto taken = core_.flights.take(names);
+    if (!taken) {
+      flying_ = std::move(names);
+    }
+    return taken;
   }
 
   void require_scope() {
@@ -208,9 +224,8 @@ class StoreRun {
     }
   }
 
-  /// In an access: names what was written.
-  void commit() {
-    ManifestTransaction transaction(core_.database());
+  bool add() override {
+    superseded_ = {};
     require_scope();
     stored_.nodes.clear();
     stored_.images.clear();
@@ -220,24 +235,26 @@ class StoreRun {
         core_.manifest().next_tick(), core_.options.clock->wall_ns(), 1};
     Removed superseded;
     for (size_t i = 0; i < batch_.nodes.size(); ++i) {
-      add(i, segment, superseded);
+      add_node_rows(i, segment, superseded);
       touch_node(core_.database(), stored_.nodes[i], use);
     }
     if (batch_.record) {
       put_record(*batch_.record, segment, use.wall_ns, superseded);
     }
-    core_.write_touches();
     stored_.written = plan_.file_bytes();
     core_.manifest().count_written(stored_.written);
     core_.manifest().add_to(Manifest::Counter::kStored, new_tokens_);
-    transaction.commit();
-    segment_.committed();
-    stored_.removed.add(superseded);
-    // What was superseded frees its pages when there is something to gain by
-    // it: at the next eviction, prune or opening.
+    // It frees its pages when there is something to gain by it: at the next
+    // eviction, prune or opening.
+    superseded_ = std::move(superseded);
+    return !plan_.empty();
   }
 
-  void add(size_t index, SegmentId segment, Removed& superseded) {
+  void committed() override {
+    segment_.committed();
+  }
+
+  void add_node_rows(size_t index, SegmentId segment, Removed& superseded) {
     const NodeToStore& node = batch_.nodes[index];
     const NodePlace place{batch_.scope, *parent_of(node, stored_.nodes)};
     NodeId id = find_node(core_.database(), place, node);
@@ -330,7 +347,7 @@ class StoreRun {
 
   DiskTierCore& core_;
   const StoreBatch& batch_;
-  Held held_;
+  HeldNodes held_;
   SegmentPlan plan_;
   struct LackingImage {
     ImageSlot slot;
@@ -340,8 +357,10 @@ class StoreRun {
   std::vector<LackingImage> images_;
   std::vector<std::vector<std::optional<size_t>>> places_; // [node][image]
   std::optional<size_t> body_;
+  std::vector<ImageFlights::Name> flying_;
   UnfinishedSegment segment_;
   Stored stored_;
+  Removed superseded_; // by the last add()
   int64_t new_tokens_ = 0;
 };
 

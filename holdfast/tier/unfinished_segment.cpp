@@ -27,15 +27,16 @@ void UnfinishedSegment::begin(int64_t rows, Removed& removed) {
     file_.reset();
     std::ignore = core_.options.files->remove(path_);
     begun_ = false;
+    count(Bytes());
   }
   const Bytes daily = core_.options.daily_bytes;
-  if (daily > Bytes() &&
-      core_.manifest().written_today() + plan_.file_bytes() > daily) {
+  const Bytes today = core_.manifest().written_today() + Bytes(core_.under_way);
+  if (daily > Bytes() && today + plan_.file_bytes() > daily) {
     throw Error(
         ErrorCode::kOutOfBudget,
         core_.options.folder + ": expected at most " +
             std::to_string(daily.get()) + " bytes written a day, got " +
-            std::to_string(core_.manifest().written_today().get()) + " and " +
+            std::to_string(today.get()) + " and " +
             std::to_string(plan_.file_bytes().get()) + " more");
   }
   const Bytes needed =
@@ -49,6 +50,7 @@ void UnfinishedSegment::begin(int64_t rows, Removed& removed) {
   path_ = core_.folder->unfinished_path(identity_);
   file_ = value_of(core_.options.files->create(path_));
   begun_ = true;
+  count(plan_.file_bytes());
   // From here on it counts for others, too.
   file_->truncate(plan_.file_bytes()).check();
 }
@@ -91,7 +93,6 @@ SegmentId UnfinishedSegment::publish() {
        .checksum = checksum_});
   core_.options.files->rename(path_, core_.folder->segment_path(identity_))
       .check();
-  core_.options.files->sync_folder(core_.options.folder).check();
   return id;
 }
 
@@ -99,6 +100,7 @@ UnfinishedSegment::~UnfinishedSegment() {
   if (!begun_) {
     return;
   }
+  count(Bytes());
   file_.reset();
   // A commit that reported an error may have happened: the manifest says. Where
   // even that fails, whoever opens the folder next removes what is left.

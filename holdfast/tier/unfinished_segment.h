@@ -31,21 +31,29 @@ class UnfinishedSegment {
   /// Throws kOutOfBudget.
   void begin(int64_t rows, Removed& removed);
   Status write();
-  /// In an access, within a transaction: the row, and the file under its name.
+  /// In an access, within a transaction: the row, and the file under its name,
+  /// which is durable once the folder is synced.
   SegmentId publish();
   /// The transaction was committed.
   void committed() {
     begun_ = false;
+    count(Bytes());
   }
 
  private:
   void require_device_room(Bytes needed) const;
+  /// What this counts among the stores under way.
+  void count(Bytes bytes) {
+    core_.under_way += (bytes - counted_).get();
+    counted_ = bytes;
+  }
 
   DiskTierCore& core_;
   const SegmentPlan& plan_;
   SegmentIdentity identity_;
   std::string path_;
   std::unique_ptr<File> file_;
+  Bytes counted_;
   uint64_t checksum_ = 0;
   bool begun_ = false;
 };

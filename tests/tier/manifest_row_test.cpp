@@ -385,35 +385,5 @@ TEST_F(ManifestRow, WithAWrongCountKeepsWhatIsStored) {
   }
 }
 
-// The row that is right keeps what it names; the other one goes.
-TEST_F(ManifestRow, ThatNamesTheBytesOfAnotherTakesNothingFromIt) {
-  for (const char* table : {"records", "objects"}) {
-    SCOPED_TRACE(table);
-    DiskTierOptions options = rig_.options;
-    options.files = device();
-    run_sql(
-        options.files,
-        std::string("UPDATE ") + table +
-            " SET (segment, offset, bytes) = (SELECT segment, offset, bytes "
-            "FROM images ORDER BY segment, offset LIMIT 1) WHERE id = "
-            "(SELECT min(id) FROM " +
-            table + ")");
-    const auto rows = [&] {
-      return sql_texts(
-          options.files, std::string("SELECT id FROM ") + table).size();
-    };
-    const size_t before = rows();
-    for (const bool first : {true, false}) {
-      const auto tier = DiskTier::open(options).value();
-      const Offered all = offered(*tier);
-      EXPECT_EQ(all.restorable(chat_tokens(1, 200, 64)), 200);
-      expect_images(*tier); // maps everything
-      EXPECT_EQ(
-          tier->report().findings.size(), first ? 1u : 0u) << "the other row";
-    }
-    EXPECT_EQ(rows(), before - 1);
-  }
-}
-
 } // namespace
 } // namespace holdfast::test

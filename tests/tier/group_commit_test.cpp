@@ -1,0 +1,274 @@
+// Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
+//
+// Stores that come while another is committed are named in the manifest
+// together; each of them by itself is there whole or not at all.
+
+#include "holdfast/tier/group_commit.h"
+
+#include <atomic>
+#include <functional>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "holdfast/env/faulty_file_system.h"
+#include "holdfast/tier/disk_tier_core.h"
+#include "tests/tier/tier_rig.h"
+
+namespace holdfast::test {
+namespace {
+
+const ScopeText kScope{"model a"};
+
+/// A part whose rows are a scope.
+class ScopePart : public CommitPart {
+ public:
+  ScopePart(DiskTierCore& core, const char* text, std::function<void()> then)
+      : core_(core), text_({text}), then_(std::move(then)) {}
+  bool add() override {
+    core_.manifest().add_scope(text_);
+    then_();
+    return true;
+  }
+  void committed() override {
+    told = true;
+  }
+  std::atomic<bool> told{false};
+
+ private:
+  DiskTierCore& core_;
+  const ScopeText text_;
+  const std::function<void()> then_;
+};
+
+class Group : public testing::Test {
+ protected:
+  Group() {
+    rig_.options.files = faulty_;
+    rig_.open(); // makes the folder
+    core_.emplace(rig_.options);
+    core_->folder->enter();
+  }
+  /// Commits "a", and while it is at work lets others come: "b", "c", "d", of
+  /// which one may do something more.
+  void commit(const std::function<void()>& then = [] {}) {
+    std::vector<std::thread> others;
+    std::vector<std::unique_ptr<ScopePart>> parts;
+    for (const char* text : {"b", "c", "d"}) {
+      parts.push_back(std::make_unique<ScopePart>(
+          *core_, text, *text == 'c' ? then : [] {}));
+    }
+    const auto come = [&] {
+      for (size_t i = 0; i < parts.size(); ++i) {
+        others.emplace_back([&, i] {
+          statuses_[i] = core_->commits.commit(*parts[i]);
+          EXPECT_EQ(statuses_[i].ok(), parts[i]->told);
+        });
+      }
+      while (core_->commits.waiting() < parts.size()) {
+        std::this_thread::yield();
+      }
+    };
+    ScopePart first(*core_, "a", come);
+    EXPECT_TRUE(core_->commits.commit(first).ok());
+    EXPECT_TRUE(first.told);
+    for (std::thread& other : others) {
+      other.join();
+    }
+  }
+  bool has(const char* text) {
+    bool found = false;
+    core_
+        ->run(
+            [&] { found = core_->manifest().find_scope({text}) != ScopeId(); })
+        .check();
+    return found;
+  }
+
+  TierRig rig_;
+  const std::shared_ptr<FaultyFileSystem> faulty_ =
+      std::make_shared<FaultyFileSystem>(rig_.memory);
+  std::optional<DiskTierCore> core_;
+  Status statuses_[3];
+};
+
+TEST_F(Group, ThatCameDuringACommitIsCommittedWithOne) {
+  const int64_t before = rig_.memory->counts().folder_syncs;
+  commit();
+  // One of "a", which also makes the journal's name known, and one of the rest.
+  EXPECT_LE(rig_.memory->counts().folder_syncs - before, 3);
+  for (const Status& status : statuses_) {
+    EXPECT_TRUE(status.ok()) << status.text();
+  }
+  for (const char* text : {"a", "b", "c", "d"}) {
+    EXPECT_TRUE(has(text)) << text;
+  }
+}
+
+TEST_F(Group, LosesThePartThatThrowsAndNoOther) {
+  commit([] { throw Error(ErrorCode::kStale, "[test] newer"); });
+  EXPECT_TRUE(statuses_[0].ok());
+  EXPECT_EQ(statuses_[1].code(), ErrorCode::kStale);
+  EXPECT_TRUE(statuses_[2].ok());
+  EXPECT_TRUE(has("a") && has("b") && has("d"));
+  EXPECT_FALSE(has("c"));
+}
+
+TEST_F(Group, IsNotThereWhereItsCommitFails) {
+  commit([&] { faulty_->fail({.once = false, .only = FileCall::kSync}); });
+  faulty_->heal();
+  for (const Status& status : statuses_) {
+    EXPECT_EQ(status.code(), ErrorCode::kIo) << status.text();
+  }
+  EXPECT_TRUE(has("a"));
+  EXPECT_FALSE(has("b") || has("c") || has("d"));
+}
+
+// Whatever is thrown, nobody waits for ever.
+TEST_F(Group, EndsWhateverAPartThrows) {
+  commit([] { throw std::runtime_error("no error of ours"); });
+  for (const Status& status : statuses_) {
+    EXPECT_EQ(status.code(), ErrorCode::kInternal);
+  }
+  EXPECT_FALSE(has("b") || has("c") || has("d"));
+}
+
+constexpr int kThreads = 6;
+
+/// Stores of several threads at once.
+std::vector<Result<Stored>>
+store_at_once(DiskTier& tier, const std::vector<StoreBatch>& batches) {
+  std::vector<Result<Stored>> results(batches.size(), Result<Stored>(Stored()));
+  std::vector<std::thread> threads;
+  for (size_t i = 0; i < batches.size(); ++i) {
+    threads.emplace_back([&, i] { results[i] = tier.store(batches[i]); });
+  }
+  for (std::thread& thread : threads) {
+    thread.join();
+  }
+  return results;
+}
+
+// An image is written once, whoever stores it.
+TEST(StoresAtOnce, OfOneTextWriteItOnce) {
+  TierRig rig;
+  const auto tier = rig.open();
+  const ScopeId scope = tier->scope(kScope).value();
+  const std::vector<StoreBatch> batches(
+      kThreads, path_batch(scope, chat_tokens(1, 300), rig.images));
+  const auto results = store_at_once(*tier, batches);
+  int writers = 0;
+  for (const auto& result : results) {
+    ASSERT_TRUE(result.ok()) << result.status().text();
+    EXPECT_EQ(result.value().images, results[0].value().images);
+    writers += result.value().written > Bytes() ? 1 : 0;
+  }
+  EXPECT_EQ(writers, 1);
+  EXPECT_EQ(segments_of(*rig.memory, "/state").size(), 1u);
+  expect_consistent(*tier);
+}
+
+// Texts that share a beginning, each with more of it than the last.
+TEST(StoresAtOnce, OfTextsOfOneBeginningWriteNoImageTwice) {
+  TierRig rig;
+  const auto tier = rig.open();
+  const ScopeId scope = tier->scope(kScope).value();
+  std::vector<StoreBatch> batches;
+  for (int chat = 1; chat <= kThreads; ++chat) {
+    batches.push_back(chat_batch(
+        scope,
+        chat_tokens(chat, 64 * (chat + 2), 128),
+        "chat " + std::to_string(chat),
+        rig.images));
+  }
+  for (const auto& result : store_at_once(*tier, batches)) {
+    ASSERT_TRUE(result.ok()) << result.status().text();
+  }
+  EXPECT_EQ(tier->stats().value().dead, Bytes());
+  const Offered all = offered(*tier);
+  for (int chat = 1; chat <= kThreads; ++chat) {
+    const int64_t tokens = 64 * (chat + 2);
+    EXPECT_EQ(all.restorable(chat_tokens(chat, tokens, 128)), tokens);
+  }
+  expect_consistent(*tier);
+}
+
+// The day's limit holds for all that are under way.
+TEST(StoresAtOnce, KeepToTheDaysLimitTogether) {
+  TierRig rig;
+  rig.options.daily_bytes = Bytes(200'000);
+  const auto tier = rig.open();
+  const ScopeId scope = tier->scope(kScope).value();
+  std::vector<StoreBatch> batches;
+  for (int chat = 1; chat <= kThreads; ++chat) {
+    batches.push_back(path_batch(scope, chat_tokens(chat, 320), rig.images));
+  }
+  int refused = 0;
+  for (const auto& result : store_at_once(*tier, batches)) {
+    refused += result.status().code() == ErrorCode::kOutOfBudget ? 1 : 0;
+  }
+  EXPECT_GT(refused, 0);
+  EXPECT_LT(refused, kThreads);
+  // But for what commits themselves write, which is counted when it happened.
+  EXPECT_LE(tier->stats().value().written_today, Bytes(200'000 + 400'000));
+  EXPECT_LE(tier->stats().value().live, Bytes(200'000));
+}
+
+class StoresAtOnceThatFail : public testing::TestWithParam<FileFault::Kind> {};
+
+TEST_P(StoresAtOnceThatFail, KeepWhatOneOfThemAcknowledged) {
+  bool failed = true;
+  for (int64_t call = 0; failed; ++call) {
+    SCOPED_TRACE(call);
+    TierRig rig;
+    const auto faulty = std::make_shared<FaultyFileSystem>(rig.memory);
+    rig.options.files = faulty;
+    auto tier = rig.open();
+    const ScopeId scope = tier->scope(kScope).value();
+    std::vector<StoreBatch> batches;
+    for (int chat = 1; chat <= 3; ++chat) {
+      batches.push_back(chat_batch(
+          scope,
+          chat_tokens(chat, 200, 64),
+          "chat " + std::to_string(chat),
+          rig.images));
+    }
+    faulty->fail({.kind = GetParam(), .after = call});
+    const auto results = store_at_once(*tier, batches);
+    failed = faulty->failed() > 0;
+    tier.reset();
+    for (const auto keep :
+         {PowerLoss::Keep::kNothing,
+          PowerLoss::Keep::kSome,
+          PowerLoss::Keep::kTornSectors}) {
+      DiskTierOptions options = rig.options;
+      options.files = rig.memory->power_loss(
+          {.keep = keep, .seed = static_cast<uint64_t>(call)});
+      const auto later = DiskTier::open(options).value();
+      const Offered all = offered(*later);
+      for (int chat = 1; chat <= 3; ++chat) {
+        const auto& result = results[static_cast<size_t>(chat - 1)];
+        const RecordName name{"chat", "chat " + std::to_string(chat)};
+        EXPECT_TRUE(!result.ok() || all.records.contains(name));
+        EXPECT_TRUE(
+            !result.ok() || all.restorable(chat_tokens(chat, 200, 64)) == 200);
+      }
+      expect_consistent(*later);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    With,
+    StoresAtOnceThatFail,
+    testing::Values(FileFault::Kind::kIo, FileFault::Kind::kPowerLoss),
+    [](const auto& info) {
+      return std::string(
+          info.param == FileFault::Kind::kIo ? "AnError" : "PowerLoss");
+    });
+
+} // namespace
+} // namespace holdfast::test
