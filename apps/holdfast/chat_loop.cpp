@@ -223,7 +223,11 @@ void ChatLoop::go_to(const std::string& rest) {
 }
 
 void ChatLoop::fork(const std::string& rest) {
-  session_.save_as(rest.empty() ? session_.free_name() : rest);
+  if (rest.empty()) {
+    session_.fork();
+  } else {
+    session_.save_as(rest);
+  }
   screen_.tell("/fork", "goes on as " + session_.name());
 }
 

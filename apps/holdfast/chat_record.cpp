@@ -6,7 +6,9 @@
 #include <utility>
 
 #include "holdfast/base/zstd.h"
+#include "holdfast/prefix/prefix_cache.h"
 #include "holdfast/tier/little_endian.h"
+#include "holdfast/tier/record_claims.h"
 #include "json.h"
 
 namespace holdfast::app {
@@ -20,6 +22,7 @@ constexpr uint64_t kMostJson = uint64_t{1} << 28;
 constexpr int kLevel = 3;
 constexpr std::string_view kQuestionPart = "question";
 constexpr uint32_t kQuestionVersion = 1;
+const std::string kAnswers = "chat/"; // how their keys begin
 
 Status unsupported(std::string_view part, uint32_t version) {
   return Status(
@@ -57,19 +60,22 @@ RecordName question_record_name(const std::string& name) {
 }
 
 std::string answer_key(const std::string& name, size_t turn) {
-  return "chat/" + name + "/" + std::to_string(turn);
+  return kAnswers + name + "/" + std::to_string(turn);
 }
 
 bool is_answer_key(std::string_view key, std::string_view name) {
-  const std::string before = "chat/" + std::string(name) + "/";
+  const std::string before = kAnswers + std::string(name) + "/";
   return key.starts_with(before) && key.size() > before.size() &&
       std::ranges::all_of(key.substr(before.size()), [](char c) {
            return c >= '0' && c <= '9';
          });
 }
 
-std::string chat_claim(const std::string& name) {
-  return std::string("chat\0", 5) + name; // no argument has a zero
+std::vector<std::string> chat_claims(const std::string& name) {
+  return {
+      record_claim(chat_record_name(name)),
+      record_claim(question_record_name(name)),
+      folder_claim({std::string(kGenerationSpace), kAnswers + name})};
 }
 
 void set_history(RecordBody& body, const ChatHistory& history) {

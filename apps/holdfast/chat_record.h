@@ -12,6 +12,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "chat_history.h"
 #include "holdfast/tier/ids.h"
@@ -28,8 +29,9 @@ RecordName question_record_name(const std::string& name);
 std::string answer_key(const std::string& name, size_t turn);
 /// True for answer_key of that chat and any turn.
 bool is_answer_key(std::string_view key, std::string_view name);
-/// What one process at a time claims, of a chat. No key of a generation is it.
-std::string chat_claim(const std::string& name);
+/// The keys that one process at a time claims, which has the chat open: of its
+/// records, and of its answers that were interrupted.
+std::vector<std::string> chat_claims(const std::string& name);
 
 void set_history(RecordBody& body, const ChatHistory& history);
 /// The JSON of its part; kNotFound where there is none, kCorrupt, kUnsupported.

@@ -70,9 +70,11 @@ ChatSession::ChatSession(ChatArguments& arguments, RunningModel& running)
   use(std::move(fresh));
   if (store_) {
     name_ = arguments_.name.empty() ? name_of_now() : arguments_.name;
-    if (arguments_.name.empty() &&
-        (store_->has(name_) || !store_->try_open(name_))) {
-      name_ = free_name();
+    if (arguments_.name.empty()) {
+      if (!store_->try_begin(name_)) {
+        name_ = begin_numbered(name_);
+      }
+      return;
     }
     store_->open(name_);
     if (store_->has(name_)) {
@@ -263,12 +265,22 @@ void ChatSession::go_to(int64_t turn) {
 void ChatSession::save_as(const std::string& name) {
   require_folder("/save");
   require_chat_name(name);
-  if (name != name_ && store_->has(name)) {
-    throw UserError(
-        "expected a new name, got that of a chat which is kept: " + name);
+  if (name != name_) {
+    ChatStore::Opened former = store_->opened();
+    store_->open(name);
+    if (store_->has(name)) {
+      store_->reopen(std::move(former));
+      throw UserError(
+          "expected a new name, got that of a chat which is kept: " + name);
+    }
   }
-  store_->open(name);
   name_ = name;
+  keep();
+}
+
+void ChatSession::fork() {
+  require_folder("/fork");
+  name_ = begin_numbered(name_);
   keep();
 }
 
@@ -277,11 +289,10 @@ std::vector<std::string> ChatSession::names() {
   return store_->names();
 }
 
-std::string ChatSession::free_name() {
-  require_folder("/fork");
+std::string ChatSession::begin_numbered(const std::string& before) {
   for (int number = 2;; ++number) {
-    const std::string name = name_ + "-" + std::to_string(number);
-    if (!store_->has(name)) {
+    std::string name = before + "-" + std::to_string(number);
+    if (store_->try_begin(name)) {
       return name;
     }
   }

@@ -63,10 +63,10 @@ class ChatSession {
   void go_to(int64_t turn);
   /// This chat under another name, which is its name from then on.
   void save_as(const std::string& name);
+  /// The same, under its name with a number that no chat has.
+  void fork();
   void load(const std::string& name);
   std::vector<std::string> names();
-  /// A name that no chat has: this one's with a number.
-  std::string free_name();
 
  private:
   std::unique_ptr<ResumableRun> begin_run();
@@ -88,6 +88,9 @@ class ChatSession {
   /// The chat that the store has open, where it can be gone on with here.
   ChatHistory loaded(const std::string& name);
   void use(ChatHistory history);
+  /// Opens a chat of this name with a number, the first that no chat has; its
+  /// name.
+  std::string begin_numbered(const std::string& before);
 
   ChatArguments& arguments_;
   RunningModel& running_;

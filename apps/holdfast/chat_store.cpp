@@ -22,12 +22,24 @@ bool ChatStore::try_open(const std::string& name) {
   if (claim_ && name == name_) {
     return true;
   }
-  auto claim = claims_.claim(chat_claim(name));
+  auto claim = claim_keys(claims_, chat_claims(name));
   if (claim.status().code() == ErrorCode::kUnsupported) {
     return false;
   }
   claim_ = std::move(claim).value();
   name_ = name;
+  return true;
+}
+
+bool ChatStore::try_begin(const std::string& name) {
+  Opened former = opened();
+  if (!try_open(name)) {
+    return false;
+  }
+  if (has(name)) {
+    reopen(std::move(former));
+    return false;
+  }
   return true;
 }
 
@@ -127,7 +139,9 @@ ChatHistory ChatStore::load() {
 }
 
 bool ChatStore::has(const std::string& name) {
-  return cache_.record(chat_record_name(name)).ok();
+  // One that cannot be read is there.
+  return cache_.record(chat_record_name(name)).status().code() !=
+      ErrorCode::kNotFound;
 }
 
 std::optional<std::string> ChatStore::newest() {

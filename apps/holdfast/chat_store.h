@@ -28,7 +28,10 @@ class ChatStore {
   void open(const std::string& name);
   /// The same; false where another process has it open.
   bool try_open(const std::string& name);
-  /// What is open; no other process opens it while a copy of this lives.
+  /// The same of one that is not kept yet; false where it is.
+  bool try_begin(const std::string& name);
+  /// What is open: it is not evicted, and no other process opens it while a
+  /// copy of this lives.
   struct Opened {
     std::string name;
     std::shared_ptr<void> claim;

@@ -27,41 +27,58 @@ struct ForgetArguments : RecordTarget {
   bool all = false;
 };
 
-/// Those that are meant, with what goes with chats; throws before anything
-/// changes.
-std::vector<RecordName>
-chosen(const ForgetArguments& arguments, DiskTier& tier) {
+/// Those that are meant, with what goes with chats. A record is claimed before
+/// it is looked at: what its process stored until then is seen, and it stores
+/// no more. Throws UserError where one is at work on it.
+std::set<RecordName> claimed_names(
+    const std::vector<std::string>& typed,
+    DiskTier& tier,
+    RecordClaims& claims) {
   std::set<RecordName> names;
-  for (const std::string& typed : arguments.names) {
-    const RecordName name = find_record(tier, typed);
+  for (const std::string& each : typed) {
+    const RecordName name = find_record(tier, each);
+    claims.claim(name);
     names.insert(name);
-    for (RecordName& related : related_records(tier, name)) {
-      names.insert(std::move(related));
+  }
+  for (const RecordName& name : std::set<RecordName>(names)) {
+    for (const RecordName& related : related_records(tier, name)) {
+      claims.claim(related);
+      names.insert(related);
     }
   }
+  return names;
+}
+
+/// The same, or all; throws before anything changes.
+std::vector<RecordName>
+chosen(const ForgetArguments& arguments, DiskTier& tier, RecordClaims& claims) {
+  std::set<RecordName> meant;
+  if (arguments.all) {
+    claims.claim_all();
+  } else {
+    meant = claimed_names(arguments.names, tier, claims);
+  }
+  std::vector<RecordName> names; // in order
   const auto records = tier.records();
   for (const StoredRecord& record : records.value()) {
-    if (arguments.all) {
-      names.insert(record.name);
+    if (!arguments.all && !meant.contains(record.name)) {
+      continue;
     }
-    if (record.pinned && names.contains(record.name)) {
+    if (record.pinned) {
       throw UserError(
           shown(record.name) +
           ": expected a record that is not pinned (see holdfast state unpin)");
     }
+    names.push_back(record.name);
+    meant.erase(record.name);
   }
-  return {names.begin(), names.end()};
-}
-
-/// Keeps processes off that would write it again. Throws UserError where one is
-/// at work on it.
-std::vector<std::shared_ptr<void>>
-claimed(const std::vector<RecordName>& names, const DiskTier& tier) {
-  std::vector<std::shared_ptr<void>> claims;
-  for (const RecordName& name : names) {
-    claims.push_back(claim_record(tier, name));
+  if (!meant.empty()) {
+    throw UserError(
+        shown(*meant.begin()) +
+        ": expected a record that is kept, got one that went meanwhile");
   }
-  return claims;
+  std::ranges::sort(names);
+  return names;
 }
 
 /// All texts of records: those that go, and those that stay.
@@ -190,8 +207,8 @@ int run_forget(const ForgetArguments& arguments) {
   const std::string folder = arguments.path();
   const auto tier = arguments.open();
   Outcome forgotten;
-  forgotten.names = chosen(arguments, *tier);
-  const auto claims = claimed(forgotten.names, *tier);
+  RecordClaims claims(*tier);
+  forgotten.names = chosen(arguments, *tier, claims);
   Texts texts = read_texts(forgotten.names, *tier);
   const ForgottenBytes before(*tier, texts.going);
   if (arguments.all) {

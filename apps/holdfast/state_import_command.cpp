@@ -37,7 +37,8 @@ int import_conversation_file(ImportArguments& arguments) {
   const RecordName name = arguments.record_name({record.space, record.name});
   arguments.require_folder();
   const auto disk = arguments.folder.cache_options().disk;
-  const auto claim = claim_record(*disk, name);
+  RecordClaims claims(*disk);
+  claims.claim(name);
   arguments.require_free(*disk, name);
   double load_ms = 0;
   const LoadedModel loaded = arguments.model.load(load_ms);

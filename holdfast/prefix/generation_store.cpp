@@ -9,6 +9,7 @@
 #include "holdfast/block/layout.h"
 #include "holdfast/prefix/prefix_cache.h"
 #include "holdfast/prefix/tree_loader.h"
+#include "holdfast/tier/record_claims.h"
 
 namespace holdfast {
 
@@ -217,7 +218,7 @@ Status GenerationStore::remove(const std::string& key) {
 }
 
 Result<std::shared_ptr<void>> GenerationStore::claim(const std::string& key) {
-  return claims_.claim(name(key).name);
+  return claims_.claim(record_claim(name(key)));
 }
 
 } // namespace holdfast

@@ -6,9 +6,9 @@
 #include <tuple>
 #include <utility>
 
-#include "holdfast/base/sha256.h"
 #include "holdfast/tier/batch.h"
 #include "holdfast/tier/manifest_check.h"
+#include "holdfast/tier/record_claims.h"
 #include "holdfast/tier/record_table.h"
 #include "holdfast/tier/segment_table.h"
 
@@ -88,6 +88,9 @@ void EvictionOrder::consider_leaf(const NodeRow& node) {
     victim.extents.push_back(image.extent);
   }
   for (const RecordName& name : records_on(database_, node.id)) {
+    if (is_claimed(name, untouchable_.claimed)) {
+      return; // it would go with its leaf
+    }
     const std::optional<StoredRecord> record = find_record(database_, name);
     require_row(record.has_value(), "a record under its name");
     if (record->body.bytes > Bytes() &&
@@ -125,7 +128,7 @@ void EvictionOrder::consider_bodies_alone() {
   int64_t place = 0;
   for (const StoredRecord& record : bodies_alone(database_)) {
     if (untouchable_.segments.contains(record.body.segment) ||
-        untouchable_.claimed.contains(sha256(record.name.name).hex())) {
+        is_claimed(record.name, untouchable_.claimed)) {
       continue;
     }
     Candidate candidate;

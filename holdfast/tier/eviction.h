@@ -28,7 +28,7 @@ namespace holdfast {
 struct Untouchable {
   std::set<SegmentId> segments; // mapped
   std::set<NodeId> nodes; // a store builds on them
-  std::set<std::string> claimed; // of records' names, SHA-256 in hex
+  std::set<std::string> claimed; // KeyClaims::claimed(), of records
 };
 
 struct Victim {

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "holdfast/base/check.h"
 #include "holdfast/base/sha256.h"
 
 namespace holdfast {
@@ -11,27 +12,36 @@ namespace holdfast {
 /// Whoever makes or removes a claim's file has the folder's lock: a file that
 /// another removed between its opening and its locking would lock nothing.
 struct KeyClaims::Folder {
+  /// Of the claim of all keys: no key is empty.
+  static std::string all() {
+    return sha256("").hex();
+  }
   std::shared_ptr<FileSystem> files;
   std::string path;
 
   Result<std::unique_ptr<FileLock>> lock() const {
     return files->lock(path + "/lock", FileSystem::Wait::kYes);
   }
-  /// With the lock: removes files whose owners died.
-  void sweep() const {
+  /// With the lock: what is claimed. Removes files whose owners died.
+  Result<std::set<std::string>> digests() const {
     const auto names = files->list(path);
     if (!names.ok()) {
-      return;
+      return names.status();
     }
+    std::set<std::string> claimed;
     for (const std::string& name : names.value()) {
       if (!Digest256::from_hex(name)) {
         continue; // not ours
       }
       const std::string file = path + "/" + name;
-      if (files->lock(file, FileSystem::Wait::kNo).ok()) {
-        (void)files->remove(file).ok(); // the next one tries again
+      // One that cannot be removed stays for the next who tries.
+      if (!files->lock(file, FileSystem::Wait::kNo).ok()) {
+        claimed.insert(name);
+      } else {
+        (void)files->remove(file).ok();
       }
     }
+    return claimed;
   }
 };
 
@@ -66,24 +76,25 @@ Result<std::set<std::string>> KeyClaims::claimed() const {
     return std::set<std::string>(); // no claim was ever made
   }
   const auto lock = folder_->lock();
-  if (!lock.ok()) {
-    return lock.status();
-  }
-  folder_->sweep();
-  const auto names = folder_->files->list(folder_->path);
-  if (!names.ok()) {
-    return names.status();
-  }
-  std::set<std::string> digests;
-  for (const std::string& name : names.value()) {
-    if (Digest256::from_hex(name)) {
-      digests.insert(name);
-    }
-  }
-  return digests;
+  return lock.ok() ? folder_->digests()
+                   : Result<std::set<std::string>>(lock.status());
 }
 
 Result<std::shared_ptr<void>> KeyClaims::claim(const std::string& key) {
+  expect(!key.empty(), "[claim] expected a key, got an empty one");
+  return claimed_as(
+      sha256(key).hex(), "one that another run has: \"" + key + '"');
+}
+
+Result<std::shared_ptr<void>> KeyClaims::claim_all() {
+  return claimed_as(Folder::all(), "some that other runs have");
+}
+
+Result<std::shared_ptr<void>>
+KeyClaims::claimed_as(const std::string& digest, const std::string& got) {
+  const Status taken(
+      ErrorCode::kUnsupported,
+      "[claim] expected a key that nobody works on, got " + got);
   if (const Status made = folder_->files->create_folder(folder_->path);
       !made.ok()) {
     return made;
@@ -92,17 +103,19 @@ Result<std::shared_ptr<void>> KeyClaims::claim(const std::string& key) {
   if (!lock.ok()) {
     return lock.status();
   }
-  folder_->sweep();
-  const std::string file = folder_->path + "/" + sha256(key).hex();
+  const auto others = folder_->digests();
+  if (!others.ok()) {
+    return others.status();
+  }
+  if (others.value().contains(Folder::all()) ||
+      (digest == Folder::all() && !others.value().empty())) {
+    return taken;
+  }
+  const std::string file = folder_->path + "/" + digest;
   auto held = folder_->files->lock(file, FileSystem::Wait::kNo);
   if (!held.ok()) {
-    return held.status().code() != ErrorCode::kOutOfBudget
-        ? held.status()
-        : Status(
-              ErrorCode::kUnsupported,
-              "[claim] expected a key that nobody works on, got one that "
-              "another run has: \"" +
-                  key + "\"");
+    return held.status().code() != ErrorCode::kOutOfBudget ? held.status()
+                                                           : taken;
   }
   return std::shared_ptr<void>(
       std::make_shared<Claim>(folder_, file, std::move(held).value()));

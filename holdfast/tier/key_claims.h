@@ -24,12 +24,18 @@ class KeyClaims {
   /// The value keeps others off the key; it may outlive this. kUnsupported
   /// where another value, here or elsewhere, has it.
   Result<std::shared_ptr<void>> claim(const std::string& key);
+  /// The same of all keys there are. kUnsupported where any is claimed.
+  Result<std::shared_ptr<void>> claim_all();
   /// SHA-256, in hex, of the keys that somebody works on now.
   Result<std::set<std::string>> claimed() const;
 
  private:
   struct Folder;
   struct Claim;
+  /// got: what the refusal says there was.
+  Result<std::shared_ptr<void>>
+  claimed_as(const std::string& digest, const std::string& got);
+
   std::shared_ptr<const Folder> folder_;
 };
 

@@ -32,11 +32,9 @@ class Evictor {
       }
     }
     untouchable_.nodes.insert(core.in_store.begin(), core.in_store.end());
-    if (!bodies_alone(core.database()).empty()) {
-      const KeyClaims claims(
-          core.options.files, core.folder->path(TierFolder::kClaims));
-      untouchable_.claimed = value_of(claims.claimed());
-    }
+    const KeyClaims claims(
+        core.options.files, core.folder->path(TierFolder::kClaims));
+    untouchable_.claimed = value_of(claims.claimed());
   }
 
   const OpenTiers& open() const {

@@ -16,6 +16,7 @@
 
 #include "holdfast/env/posix_file_system.h"
 #include "holdfast/tier/key_claims.h"
+#include "holdfast/tier/record_claims.h"
 #include "tests/apps/json_lines.h"
 #include "tests/apps/program.h"
 
@@ -230,7 +231,7 @@ TEST(ResumeCommand, RefusesAKeyThatAnotherProcessRuns) {
   const StateFolder folder("resume_two");
   EXPECT_EQ(run(folder.with(kShort, "another key")).code, 0); // makes it
   KeyClaims claims(posix_file_system(), folder.path() + "/tier/claims");
-  const auto claim = claims.claim("k").value();
+  const auto claim = claims.claim(record_claim({"generation", "k"})).value();
   const Outcome second = run(folder.with(kShort));
   EXPECT_EQ(second.code, 2);
   EXPECT_TRUE(second.one_line_of_error()) << second.err;

@@ -83,6 +83,22 @@ TEST(KeyClaims, NeverHasTwoOwnersWhateverCallFails) {
   }
 }
 
+TEST(KeyClaims, OfAllKeysMeetsNoOther) {
+  const auto files = MemoryFileSystem::make();
+  KeyClaims one(files, "/claims");
+  KeyClaims other(files, "/claims");
+  auto key = one.claim("k").value();
+  EXPECT_EQ(other.claim_all().status().code(), ErrorCode::kUnsupported);
+  key.reset();
+  auto all = other.claim_all().value();
+  EXPECT_EQ(one.claim("k").status().code(), ErrorCode::kUnsupported);
+  EXPECT_EQ(one.claim_all().status().code(), ErrorCode::kUnsupported);
+  all.reset();
+  EXPECT_TRUE(one.claim("k").ok());
+  EXPECT_THAT(names_in(*files, "/claims"), ElementsAre("lock"));
+  EXPECT_THROW((void)one.claim(""), Error);
+}
+
 TEST(KeyClaims, InATiersFolderAreNoForeignFiles) {
   const TierRig rig;
   const auto tier = rig.open();

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "holdfast/tier/key_claims.h"
+#include "holdfast/tier/record_claims.h"
 #include "tests/tier/tier_rig.h"
 
 namespace holdfast::test {
@@ -111,7 +112,7 @@ TEST_F(RecordEviction, NeverTakesABodyThatIsPinnedClaimedOrMapped) {
   }
   ASSERT_TRUE(tier_->pin_record(named(0), true).ok());
   KeyClaims claims(rig_.memory, rig_.options.folder + "/claims");
-  auto claimed = claims.claim("1").value();
+  auto claimed = claims.claim(record_claim(named(1))).value();
   const auto other = rig_.open();
   MappedImage mapped = other->map(other->record(named(2)).value().body).value();
   EXPECT_THAT(tier_->evict(kAll).value().records, ElementsAre(named(3)));
@@ -121,6 +122,37 @@ TEST_F(RecordEviction, NeverTakesABodyThatIsPinnedClaimedOrMapped) {
   EXPECT_THAT(tier_->evict(kAll).value().records, ElementsAre(named(2)));
   ASSERT_TRUE(tier_->pin_record(named(0), false).ok());
   EXPECT_THAT(tier_->evict(kAll).value().records, ElementsAre(named(0)));
+}
+
+TEST_F(RecordEviction, NeverTakesTheLeafOfAClaimedRecord) {
+  store_chat(1);
+  store_chat(2);
+  KeyClaims claims(rig_.memory, rig_.options.folder + "/claims");
+  auto claimed = claims.claim(record_claim({"chat", "2"})).value();
+  const auto other = rig_.open(); // as another process
+  EXPECT_THAT(
+      other->evict(kAll).value().records, ElementsAre(RecordName{"chat", "1"}));
+  Offered all = offered(*other);
+  EXPECT_EQ(all.restorable(chat_tokens(2, 64)), 64);
+  claimed.reset();
+  EXPECT_THAT(
+      other->evict(kAll).value().records, ElementsAre(RecordName{"chat", "2"}));
+}
+
+TEST_F(RecordEviction, AClaimOfAFolderIsOfAllBelowIt) {
+  for (const char* name : {"chat/a/3", "chat/a", "chat/ab/3", "chat/a/b/4"}) {
+    tier_->store(alone(scope_, name)).value();
+  }
+  KeyClaims claims(rig_.memory, rig_.options.folder + "/claims");
+  const auto folder =
+      claims.claim(folder_claim({"generation", "chat/a"})).value();
+  const auto one =
+      claims.claim(record_claim({"generation", "chat/a/3"})).value();
+  EXPECT_THAT(
+      tier_->evict(kAll).value().records,
+      ElementsAre(
+          RecordName{"generation", "chat/a"},
+          RecordName{"generation", "chat/ab/3"}));
 }
 
 TEST_F(RecordEviction, OneWhoseTimeIsOverIsNoneAtOnce) {
