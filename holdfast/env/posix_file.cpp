@@ -37,8 +37,6 @@ ErrorCode code_of(int error) {
     case ENOSPC:
     case EDQUOT:
       return ErrorCode::kOutOfBudget;
-    case EOPNOTSUPP:
-      return ErrorCode::kUnsupported;
     case EBADF: // written without write access
     case EEXIST:
     case EINVAL:
@@ -289,7 +287,14 @@ Status PosixFile::punch(Bytes offset, Bytes length) {
         offset.get(),
         length.get());
   });
-  return done < 0 ? posix_status(errno, "punch", path_) : Status();
+  if (done == 0) {
+    return {};
+  }
+  const int error = errno;
+  const Status status = posix_status(error, "punch", path_);
+  // Here alone a caller has another way.
+  return error == EOPNOTSUPP ? Status(ErrorCode::kUnsupported, status.text())
+                             : status;
 }
 
 Result<FileFacts> PosixFile::facts() const {

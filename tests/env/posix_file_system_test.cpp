@@ -55,6 +55,14 @@ class PosixFiles : public testing::Test {
   std::shared_ptr<FileSystem> system_ = posix_file_system();
 };
 
+// Whoever opens a folder takes that word for another version's.
+TEST_F(PosixFiles, ACallThatTheSystemLacksIsAnErrorOfTheDevice) {
+  const Status status = system_->sync_folder("/proc");
+  EXPECT_EQ(status.code(), ErrorCode::kIo);
+  EXPECT_NE(status.text().find("not supported"), std::string::npos)
+      << status.text();
+}
+
 TEST_F(PosixFiles, NeverFollowALinkInTheLastPart) {
   make_file(*system_, folder_ / "a", "target");
   ASSERT_TRUE(system_->create_folder(folder_ / "d").ok());
