@@ -54,10 +54,13 @@ PrefixCache::PrefixCache(State& state, PrefixCacheOptions options)
     : state_(state),
       options_(std::move(options)),
       scope_text_(state.signature(), options_.adapter, options_.tenant_salt),
-      tree_({.budget = options_.ram, .clock = options_.clock}),
+      tree_(
+          {.budget = options_.ram,
+           .ram = options_.shared_ram,
+           .clock = options_.clock}),
       scope_(tree_.open(scope_text_, state.groups().rules())),
       ram_(options_.ram.get()),
-      wanted_([this](Bytes records) { apply_budget(records); }) {
+      wanted_([this](Bytes records) { tree_.set_beside(records); }) {
   if (options_.disk) {
     make_disk();
     load();
@@ -78,6 +81,7 @@ void PrefixCache::make_disk() {
   paths->set_planes(planes);
   disk_ = std::make_unique<Disk>(
       options_,
+      ram(),
       tree_,
       std::move(paths),
       std::make_unique<GenerationStore>(GenerationStore::Options{
@@ -214,7 +218,7 @@ Inserted PrefixCache::insert_row(RowId row, Path& committed) {
 }
 
 void PrefixCache::give_up_lost() {
-  for (const RecordKey& lost : wanted_.give_up_lost(lost_share(Bytes(ram_)))) {
+  for (const RecordKey& lost : wanted_.give_up_lost(lost_share(ram()))) {
     disk_->durability.forget(lost);
     ++given_up_;
   }
@@ -228,11 +232,12 @@ void PrefixCache::put(RowId row, Path committed) {
   }
   give_up_lost();
   WantedPath next = path_alone(committed);
-  {
-    const WantedPaths::Reserved room(wanted_, key_of(next), next);
-    grew(row, committed);
-    next.fresh = insert_row(row, committed).fresh;
+  std::optional<WantedPaths::Reserved> room;
+  if (make_room(key_of(next), next)) {
+    room.emplace(wanted_, key_of(next), next);
   }
+  grew(row, committed);
+  next.fresh = insert_row(row, committed).fresh;
   if (committed.length() < Position(std::ssize(*next.tokens))) {
     std::vector<FreshImages> fresh = std::move(next.fresh);
     next = path_alone(committed); // the full blocks alone found room
@@ -242,7 +247,7 @@ void PrefixCache::put(RowId row, Path committed) {
   if (committed.tokens.empty()) {
     return;
   }
-  if (wanted_.bytes_with(key, next) > Bytes(ram_)) {
+  if (!room || wanted_.bytes_with(key, next) > ram()) {
     ++given_up_;
     return;
   }
@@ -302,16 +307,21 @@ void PrefixCache::removed(const Removed& removed) {
   tree_.removed(removed.nodes);
 }
 
-void PrefixCache::apply_budget(Bytes records) {
-  tree_.set_budget(std::max(Bytes(ram_) - records, Bytes()));
+Bytes PrefixCache::ram() const {
+  return options_.shared_ram ? options_.shared_ram->limit() : Bytes(ram_);
+}
+
+bool PrefixCache::make_room(const RecordKey& key, const WantedPath& wanted) {
+  return tree_.make_room_beside(
+      std::max(wanted_.bytes_with(key, wanted) - wanted_.bytes(), Bytes()));
 }
 
 void PrefixCache::set_budget(Bytes ram) {
   expect(
       ram >= Bytes(0),
       "[PrefixCache::set_budget] expected a budget >= 0, got a negative one");
+  tree_.set_budget(ram);
   ram_ = ram.get();
-  wanted_.tell();
 }
 
 void PrefixCache::check() const {

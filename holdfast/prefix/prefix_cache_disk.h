@@ -26,6 +26,7 @@ struct PrefixCache::Disk {
 
   Disk(
       const PrefixCacheOptions& options,
+      Bytes ram,
       PrefixTree& tree,
       std::unique_ptr<PathStore> paths,
       std::unique_ptr<GenerationStore> checkpoints)
@@ -34,8 +35,7 @@ struct PrefixCache::Disk {
         // One record may be all that RAM has; its images are there already.
         queue(
             {.clock = options.clock,
-             .spill_bytes =
-                 std::max(options.ram, SpillQueueOptions().spill_bytes),
+             .spill_bytes = std::max(ram, SpillQueueOptions().spill_bytes),
              .checkpoint_bytes = kCheckpointBytes}),
         durability(
             queue,

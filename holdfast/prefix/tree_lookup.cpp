@@ -109,7 +109,7 @@ NodeHandle TreeCore::leaf_of(const Usable& found) {
 }
 
 void TreeCore::count_use(const Usable& found) {
-  ++tick;
+  tick = next_tick();
   ++stats.lookups;
   stats.tokens_asked += found.why.asked.get();
   stats.tokens_from_ram += found.why.from_ram.get();
