@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "holdfast/base/check.h"
+#include "holdfast/prefix/map_images.h"
 #include "holdfast/prefix/prefix_cache_disk.h"
 #include "holdfast/prefix/tree_loader.h"
 
@@ -111,6 +112,13 @@ PrefixCache::held(const Usable& usable) {
   // Kept until each is mapped.
   const auto coming =
       stored.empty() ? nullptr : options_.disk->will_need(stored);
+  const std::vector<Result<MappedImage>> all = stored.empty()
+      ? std::vector<Result<MappedImage>>()
+      : map_images(
+            *options_.disk,
+            stored,
+            state_.options().runtime.executor->threads());
+  auto next = all.begin();
   std::vector<std::vector<BlockRef>> result;
   for (const auto& group : usable.images) {
     auto& blocks = result.emplace_back();
@@ -123,7 +131,7 @@ PrefixCache::held(const Usable& usable) {
         tree_.unreadable(image);
         return std::nullopt;
       }
-      Result<MappedImage> mapped = options_.disk->map(*image.disk);
+      const Result<MappedImage>& mapped = *next++;
       // A folder is what it is: nobody reads behind an image's end.
       if (!mapped.ok() ||
           mapped.value().size() != image_bytes(state_.groups(), image.slot)) {
