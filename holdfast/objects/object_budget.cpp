@@ -22,7 +22,11 @@ struct ObjectBudget::Count {
   mutable std::mutex mutex;
   Bytes live;
   Bytes limit;
+  std::shared_ptr<SharedRam> heir; // of what is let go of; none: the limit
 
+  Bytes unused() const {
+    return limit - live;
+  }
   Bytes lacking(Bytes more) const {
     return std::max(Bytes(0), live + more - limit);
   }
@@ -52,6 +56,30 @@ Bytes ObjectBudget::lacking(Bytes more) const {
   return count_->lacking(more);
 }
 
+Bytes ObjectBudget::unused() const {
+  const std::lock_guard lock(count_->mutex);
+  return count_->unused();
+}
+
+Bytes ObjectBudget::lower(Bytes wanted) {
+  const std::lock_guard lock(count_->mutex);
+  const Bytes lower = std::clamp(count_->unused(), Bytes(0), wanted);
+  count_->limit -= lower;
+  return lower;
+}
+
+void ObjectBudget::raise(Bytes more) {
+  const std::lock_guard lock(count_->mutex);
+  count_->limit += more;
+}
+
+void ObjectBudget::end(std::shared_ptr<SharedRam> shared) {
+  const std::lock_guard lock(count_->mutex);
+  shared->give_back(count_->unused());
+  count_->limit = count_->live;
+  count_->heir = std::move(shared);
+}
+
 Bytes ObjectBudget::own_bytes(Bytes size) {
   return Bytes(round_up(size.get(), kAlignment));
 }
@@ -73,6 +101,10 @@ std::shared_ptr<void> ObjectBudget::charge(Bytes bytes) {
   return {static_cast<void*>(count_.get()), [count = count_, bytes](void*) {
             const std::lock_guard lock(count->mutex);
             count->live -= bytes;
+            if (count->heir) {
+              count->limit -= bytes;
+              count->heir->give_back(bytes);
+            }
           }};
 }
 

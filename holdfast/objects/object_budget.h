@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "holdfast/objects/object.h"
+#include "holdfast/objects/shared_ram.h"
 
 namespace holdfast {
 
@@ -23,6 +24,15 @@ class ObjectBudget {
   void set_limit(Bytes limit);
   /// How many of these bytes do not fit.
   Bytes lacking(Bytes more) const;
+
+  // Of a part of a shared budget; see RamUser.
+
+  Bytes unused() const; // below 0 where more lives than the limit
+  /// By how many bytes the limit is lower now: at most what is unused.
+  Bytes lower(Bytes wanted);
+  void raise(Bytes more);
+  /// The part ends: what is unused, and what is let go of later, goes there.
+  void end(std::shared_ptr<SharedRam> shared);
 
   /// What an object of that size counts: memory comes in lines, what is foreign
   /// in pages.

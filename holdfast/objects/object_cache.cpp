@@ -52,8 +52,7 @@ OpenObject ObjectCache::open(Bytes size) {
   throw Error(
       ErrorCode::kOutOfBudget,
       "[ObjectCache] expected room for " + std::to_string(size.get()) +
-          " bytes, got " + std::to_string(core_->budget.live().get()) + " of " +
-          std::to_string(core_->budget.limit().get()) + " in use");
+          " bytes, got " + core_->use_text());
 }
 
 Object ObjectCache::put(const ObjectKey& key, OpenObject object, int64_t cost) {
@@ -136,6 +135,10 @@ void ObjectCache::set_budget(Bytes budget) {
   expect(
       budget >= Bytes(0),
       "[ObjectCache] expected a budget of 0 or more, got less");
+  expect(
+      !core_->options.shared_ram,
+      "[ObjectCache::set_budget] expected a budget of its own, got a shared "
+      "one");
   core_->budget.set_limit(budget);
   core_->shrink();
 }

@@ -19,6 +19,7 @@
 
 #include "holdfast/env/clock.h"
 #include "holdfast/objects/object.h"
+#include "holdfast/objects/shared_ram.h"
 #include "holdfast/tier/disk_tier.h"
 #include "holdfast/tier/flush_report.h"
 
@@ -26,6 +27,8 @@ namespace holdfast {
 
 struct ObjectCacheOptions {
   Bytes ram{int64_t{256} << 20};
+  /// In place of `ram`: a budget that others share.
+  std::shared_ptr<SharedRam> shared_ram = {};
   std::shared_ptr<DiskTier> disk = {}; // null: RAM alone
   std::shared_ptr<Clock> clock = system_clock();
   // Of the coordinator and its queue; see DurabilityOptions.
@@ -51,7 +54,7 @@ struct ObjectStats {
   int64_t on_disk = 0; // of these, the disk has as well
   Bytes kept; // by these
   Bytes bytes; // all that lives: these, what only others hold, what is open
-  Bytes budget;
+  Bytes budget; // of a shared one: this cache's part as of now
   // Since the start.
   int64_t from_ram = 0;
   int64_t from_disk = 0;
@@ -105,7 +108,8 @@ class ObjectCache {
   /// Writes what the disk lacks; see FlushReport. Without a disk: durable is
   /// false where anything is kept.
   FlushReport flush(const FlushOptions& options = {});
-  /// Binds at once, as far as others let go.
+  /// Binds at once, as far as others let go. Throws kInvalidArgument for less
+  /// than 0, and where the budget is shared (SharedRam::set_limit).
   void set_budget(Bytes budget);
   ObjectStats stats() const;
   DurabilityStats pending() const;

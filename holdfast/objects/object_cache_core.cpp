@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "holdfast/base/check.h"
+#include "holdfast/objects/object_cache_share.h"
 
 namespace holdfast {
 
@@ -83,13 +84,28 @@ ObjectCache::Core::Disk::Disk(Core& core, const ObjectCacheOptions& options)
            .background = options.writers > 0}) {}
 
 ObjectCache::Core::Core(ObjectCacheOptions given)
-    : options(std::move(given)), budget(options.ram) {
+    : options(std::move(given)),
+      budget(options.shared_ram ? Bytes(0) : options.ram),
+      index(options.shared_ram.get()) {
   expect(
       options.ram >= Bytes(0) && options.clock,
       "[ObjectCache] expected a budget of 0 or more and a clock, got less");
+  if (options.shared_ram) {
+    share = std::make_unique<Share>(*this, options.shared_ram);
+  }
   if (options.disk) {
     disk = std::make_unique<Disk>(*this, options);
   }
+}
+
+ObjectCache::Core::~Core() = default;
+
+std::string ObjectCache::Core::use_text() const {
+  const SharedRam* shared = options.shared_ram.get();
+  const Bytes used = shared ? options.shared_ram->used() : budget.live();
+  const Bytes limit = shared ? shared->limit() : budget.limit();
+  return std::to_string(used.get()) + " of " + std::to_string(limit.get()) +
+      " in use";
 }
 
 bool ObjectCache::Core::let_go(Bytes wanted, ObjectIndex::Take how) {
@@ -102,6 +118,9 @@ bool ObjectCache::Core::let_go(Bytes wanted, ObjectIndex::Take how) {
 }
 
 bool ObjectCache::Core::make_room(Bytes more) {
+  if (share) {
+    return share->ask(more);
+  }
   if (more > budget.limit()) {
     return false;
   }
@@ -111,6 +130,10 @@ bool ObjectCache::Core::make_room(Bytes more) {
 }
 
 void ObjectCache::Core::shrink() {
+  if (share) {
+    options.shared_ram->settle();
+    return;
+  }
   if (const Bytes lacking = budget.lacking(Bytes(0)); lacking > Bytes(0)) {
     let_go(lacking, ObjectIndex::Take::kWhatThereIs);
   }

@@ -25,11 +25,14 @@ namespace holdfast {
 class ObjectCache::Core {
  public:
   explicit Core(ObjectCacheOptions options);
+  ~Core();
 
   /// Room of its own, where others may leave for it.
   std::optional<OpenObject> open(Bytes size);
   /// Lets go of what is above the budget, where it can.
   void shrink();
+  /// "7 of 9 in use", in bytes.
+  std::string use_text() const;
   std::optional<Object> from_ram(const ObjectKey& key);
   std::optional<Object> from_disk(const ObjectKey& key);
   std::optional<Object> get(const ObjectKey& key);
@@ -65,6 +68,9 @@ class ObjectCache::Core {
     SpillQueue queue;
     Durability durability;
   };
+  /// The cache among those of a shared budget; null where it has its own.
+  class Share;
+  std::unique_ptr<Share> share;
   std::unique_ptr<Disk> disk; // last: its threads use the rest
 
  private:

@@ -103,8 +103,30 @@ ObjectIndex::Evicted ObjectIndex::evict(Bytes wanted, Take how) {
   return result;
 }
 
+std::optional<LeavingRam> ObjectIndex::next(uint64_t now) const {
+  const auto first = leaving(Bytes(1));
+  if (first.empty()) {
+    return std::nullopt;
+  }
+  const Kept& kept = first.front()->second;
+  const Entry& entry = kept.entry;
+  return leaving_ram(
+      now - std::get<uint64_t>(kept.place),
+      entry.object.held(),
+      entry.on_disk ? 0 : static_cast<double>(entry.cost));
+}
+
+Bytes ObjectIndex::may_leave(Bytes most) const {
+  Bytes held;
+  for (const auto* item : leaving(most)) {
+    held += item->second.entry.object.held();
+  }
+  return held;
+}
+
 ObjectIndex::Place ObjectIndex::next_place(const Entry& entry) {
-  const uint64_t use = ++uses_;
+  uses_ = shared_ ? shared_->use() : uses_ + 1;
+  const uint64_t use = uses_;
   if (entry.on_disk) {
     return {false, 0, use};
   }

@@ -12,6 +12,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <tuple>
 #include <unordered_map>
@@ -19,6 +20,7 @@
 #include <vector>
 
 #include "holdfast/objects/object.h"
+#include "holdfast/objects/shared_ram.h"
 
 namespace holdfast {
 
@@ -31,6 +33,9 @@ class ObjectIndex {
     /// It was read there, not put: what was put last may have been lost.
     bool from_disk = false;
   };
+
+  /// shared: counts the uses, else the index does.
+  explicit ObjectIndex(SharedRam* shared = nullptr) : shared_(shared) {}
 
   /// Null where there is none. Does not count as a use.
   const Entry* find(const ObjectKey& key) const;
@@ -55,6 +60,11 @@ class ObjectIndex {
   enum class Take { kAllOrNothing, kWhatThereIs };
   /// Takes out the first to leave until they hold so many bytes.
   Evicted evict(Bytes wanted, Take take);
+
+  /// What evict() would take out first, and of all that it could, so much as
+  /// holds `most` bytes.
+  std::optional<LeavingRam> next(uint64_t now) const;
+  Bytes may_leave(Bytes most) const;
 
   int64_t size() const {
     return static_cast<int64_t>(entries_.size());
@@ -83,6 +93,7 @@ class ObjectIndex {
   std::vector<Entries::value_type*> leaving(Bytes wanted) const;
   Object take(Entries::iterator at);
 
+  SharedRam* const shared_;
   Entries entries_;
   std::set<std::pair<Place, Entries::value_type*>> order_;
   double rank_ = 0; // of what left last

@@ -12,6 +12,7 @@
 #include <atomic>
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -53,6 +54,11 @@ class StepRun {
               text_);
     }
   }
+  /// What each task ends with, from its first on: it throws where what the task
+  /// read means nothing, and then the layer has failed.
+  void check_after(std::function<void()> check) {
+    check_ = std::move(check);
+  }
   /// A layer's task: runs `task`, which writes its keys, values and output.
   /// Throws what it throws, and as require_live(); then the layer has failed.
   void work(int64_t layer, const auto& task) {
@@ -60,6 +66,9 @@ class StepRun {
     require_live();
     try {
       task();
+      if (check_) {
+        check_();
+      }
     } catch (const std::exception& error) {
       text_ = error.what();
       failure_ = std::current_exception();
@@ -88,6 +97,7 @@ class StepRun {
  private:
   const std::shared_ptr<const StepPlan> plan_;
   const char* const ended_text_;
+  std::function<void()> check_; // none: nothing
   StepMemo memo_;
   std::mutex at_work_; // tasks of one stream never meet: uncontended
   std::string text_; // written once, before failed_

@@ -50,11 +50,10 @@ void set(std::vector<Node*>& order, Node* child, bool there) {
 } // namespace
 
 Node* Children::find(const BlockText& text) const {
-  if (ordered_.size() == 1) { // as most have
-    Node* only = ordered_.front();
-    return only->tokens.size() == text.tokens.size() &&
-            common_run(only->text(), text) == text.size()
-        ? only
+  if (only_) {
+    return only_->tokens.size() == text.tokens.size() &&
+            common_run(only_->text(), text) == text.size()
+        ? only_
         : nullptr;
   }
   const auto at = place_of(ordered_, text);
@@ -106,6 +105,7 @@ std::vector<Node*> Children::prefixes(const BlockText& text) const {
 
 void Children::add(Node* child) {
   set(ordered_, child, true);
+  set_only();
   if (by_slot_) {
     refresh(child);
   } else if (ordered_.size() >= kMany) {
@@ -118,11 +118,16 @@ void Children::add(Node* child) {
 
 void Children::remove(Node* child) {
   set(ordered_, child, false);
+  set_only();
   if (by_slot_) {
     for (auto& [slot, order] : *by_slot_) {
       set(order, child, false);
     }
   }
+}
+
+void Children::set_only() {
+  only_ = ordered_.size() == 1 ? ordered_.front() : nullptr;
 }
 
 void Children::refresh(Node* child) {

@@ -37,6 +37,10 @@ class Children {
   const std::vector<Node*>& ordered() const {
     return ordered_;
   }
+  /// The one child, as most have; null where there are others, or none.
+  Node* only() const {
+    return only_;
+  }
   /// The child of exactly this text, or null.
   Node* find(const BlockText& text) const;
   /// The child with the longest common run; none where no position agrees.
@@ -53,7 +57,10 @@ class Children {
   void refresh(Node* child);
 
  private:
+  void set_only();
+
   using Order = std::vector<Node*>;
+  Node* only_ = nullptr; // beside the node: its list lies elsewhere
   std::vector<Node*> ordered_;
   std::unique_ptr<std::map<ImageSlot, Order>> by_slot_; // of many
 };

@@ -65,16 +65,17 @@ struct Chat {
 };
 
 struct Node {
-  Node* parent = nullptr;
-  ScopeEntry* scope = nullptr;
-  Chat* chat = nullptr;
+  // What a lookup reads of each node that it passes lies together.
+  Children children;
   std::vector<int32_t> tokens;
   std::string marks;
   std::vector<Image> images;
-  Children children;
+  Node* parent = nullptr;
+  uint64_t used = 0;
+  Chat* chat = nullptr;
+  ScopeEntry* scope = nullptr;
   Key128 key;
   NodeId stored; // 0: not on disk
-  uint64_t used = 0;
   Evicted evicted; // the last image that it lost
   Bytes counted; // of this record, in the index's bytes
   int32_t block = -1; // index in the sequence; -1: a root

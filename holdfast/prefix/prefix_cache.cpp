@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "holdfast/base/check.h"
+#include "holdfast/prefix/map_images.h"
 #include "holdfast/prefix/prefix_cache_disk.h"
 #include "holdfast/prefix/tree_loader.h"
 
@@ -54,10 +55,13 @@ PrefixCache::PrefixCache(State& state, PrefixCacheOptions options)
     : state_(state),
       options_(std::move(options)),
       scope_text_(state.signature(), options_.adapter, options_.tenant_salt),
-      tree_({.budget = options_.ram, .clock = options_.clock}),
+      tree_(
+          {.budget = options_.ram,
+           .ram = options_.shared_ram,
+           .clock = options_.clock}),
       scope_(tree_.open(scope_text_, state.groups().rules())),
       ram_(options_.ram.get()),
-      wanted_([this](Bytes records) { apply_budget(records); }) {
+      wanted_([this](Bytes records) { tree_.set_beside(records); }) {
   if (options_.disk) {
     make_disk();
     load();
@@ -79,6 +83,7 @@ void PrefixCache::make_disk() {
   paths->set_planes(planes);
   disk_ = std::make_unique<Disk>(
       options_,
+      ram(),
       tree_,
       std::move(paths),
       std::make_unique<GenerationStore>(GenerationStore::Options{
@@ -115,6 +120,13 @@ PrefixCache::held(const Usable& usable) {
   // Kept until each is mapped.
   const auto coming =
       stored.empty() ? nullptr : options_.disk->will_need(stored);
+  const std::vector<Result<MappedImage>> all = stored.empty()
+      ? std::vector<Result<MappedImage>>()
+      : map_images(
+            *options_.disk,
+            stored,
+            state_.options().runtime.executor->threads());
+  auto next = all.begin();
   std::vector<std::vector<BlockRef>> result;
   for (const auto& group : usable.images) {
     auto& blocks = result.emplace_back();
@@ -127,7 +139,7 @@ PrefixCache::held(const Usable& usable) {
         give_up(image);
         return std::nullopt;
       }
-      Result<MappedImage> mapped = options_.disk->map(*image.disk);
+      const Result<MappedImage>& mapped = *next++;
       // A folder is what it is: nobody reads behind an image's end.
       if (!mapped.ok() ||
           mapped.value().size() != image_bytes(state_.groups(), image.slot)) {
@@ -222,7 +234,7 @@ Inserted PrefixCache::insert_row(RowId row, Path& committed) {
 }
 
 void PrefixCache::give_up_lost() {
-  for (const RecordKey& lost : wanted_.give_up_lost(lost_share(Bytes(ram_)))) {
+  for (const RecordKey& lost : wanted_.give_up_lost(lost_share(ram()))) {
     disk_->durability.forget(lost);
     ++given_up_;
   }
@@ -236,11 +248,12 @@ void PrefixCache::put(RowId row, Path committed) {
   }
   give_up_lost();
   WantedPath next = path_alone(committed);
-  {
-    const WantedPaths::Reserved room(wanted_, key_of(next), next);
-    grew(row, committed);
-    next.fresh = insert_row(row, committed).fresh;
+  std::optional<WantedPaths::Reserved> room;
+  if (make_room(key_of(next), next)) {
+    room.emplace(wanted_, key_of(next), next);
   }
+  grew(row, committed);
+  next.fresh = insert_row(row, committed).fresh;
   if (committed.length() < Position(std::ssize(*next.tokens))) {
     std::vector<FreshImages> fresh = std::move(next.fresh);
     next = path_alone(committed); // the full blocks alone found room
@@ -250,7 +263,7 @@ void PrefixCache::put(RowId row, Path committed) {
   if (committed.tokens.empty()) {
     return;
   }
-  if (wanted_.bytes_with(key, next) > Bytes(ram_)) {
+  if (!room || wanted_.bytes_with(key, next) > ram()) {
     ++given_up_;
     return;
   }
@@ -310,16 +323,21 @@ void PrefixCache::removed(const Removed& removed) {
   tree_.removed(removed.nodes);
 }
 
-void PrefixCache::apply_budget(Bytes records) {
-  tree_.set_budget(std::max(Bytes(ram_) - records, Bytes()));
+Bytes PrefixCache::ram() const {
+  return options_.shared_ram ? options_.shared_ram->limit() : Bytes(ram_);
+}
+
+bool PrefixCache::make_room(const RecordKey& key, const WantedPath& wanted) {
+  return tree_.make_room_beside(
+      std::max(wanted_.bytes_with(key, wanted) - wanted_.bytes(), Bytes()));
 }
 
 void PrefixCache::set_budget(Bytes ram) {
   expect(
       ram >= Bytes(0),
       "[PrefixCache::set_budget] expected a budget >= 0, got a negative one");
+  tree_.set_budget(ram);
   ram_ = ram.get();
-  wanted_.tell();
 }
 
 void PrefixCache::check() const {

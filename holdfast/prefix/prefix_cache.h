@@ -33,6 +33,8 @@ namespace holdfast {
 struct PrefixCacheOptions {
   /// Of blocks that only the index holds, and of the index itself.
   Bytes ram{int64_t{1} << 30};
+  /// In place of `ram`: a budget that others share, such as an ObjectCache.
+  std::shared_ptr<SharedRam> shared_ram = {};
   std::shared_ptr<DiskTier> disk; // null: RAM alone
   std::shared_ptr<Clock> clock = system_clock();
   std::string adapter = {}; // SHA-256 of its content
@@ -117,7 +119,8 @@ class PrefixCache {
   bool unpin(NodeHandle pinned);
 
   /// Of RAM, from now on; binds at once, as far as others let go. Throws
-  /// kInvalidArgument for less than 0.
+  /// kInvalidArgument for less than 0, and where the budget is shared
+  /// (SharedRam::set_limit).
   void set_budget(Bytes ram);
   /// Writes what the disk lacks; see FlushReport. Without a disk: durable is
   /// false where anything was put.
@@ -161,9 +164,12 @@ class PrefixCache {
   void make_disk();
   void load();
   /// A record as it is wanted. Throws as put().
-  WantedPath wanted(const Path& text, NamedRecord record) const;
-  /// Of the index: what records leave.
-  void apply_budget(Bytes records);
+  WantedPath wanted(const Path& text, NamedRecord record);
+  /// All that RAM may hold.
+  Bytes ram() const;
+  /// Makes room for the path beside the index, where the budget is shared:
+  /// false where there is none.
+  bool make_room(const RecordKey& key, const WantedPath& wanted);
   bool put_wanted(WantedPath wanted);
   /// Forgets texts whose state is gone, where they take room.
   void give_up_lost();

@@ -28,6 +28,7 @@ struct PrefixCache::Disk {
 
   Disk(
       const PrefixCacheOptions& options,
+      Bytes ram,
       PrefixTree& tree,
       std::unique_ptr<PathStore> paths,
       std::unique_ptr<GenerationStore> checkpoints)
@@ -37,8 +38,7 @@ struct PrefixCache::Disk {
         queue(
             {.clock = options.clock,
              .writers = kWriters,
-             .spill_bytes =
-                 std::max(options.ram, SpillQueueOptions().spill_bytes),
+             .spill_bytes = std::max(ram, SpillQueueOptions().spill_bytes),
              .checkpoint_bytes = kCheckpointBytes}),
         durability(
             queue,

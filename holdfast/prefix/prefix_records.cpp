@@ -111,7 +111,7 @@ bool is_own_text(const RecordText& text, const Scope& scope) {
 
 } // namespace
 
-WantedPath PrefixCache::wanted(const Path& text, NamedRecord record) const {
+WantedPath PrefixCache::wanted(const Path& text, NamedRecord record) {
   require_path(text, "[PrefixCache::put]");
   expect(
       !record.name.space.empty() && !record.name.name.empty(),
@@ -135,13 +135,14 @@ WantedPath PrefixCache::wanted(const Path& text, NamedRecord record) const {
       .state = {},
       .record = std::move(record),
       .put_ns = options_.clock->wall_ns()};
-  const Bytes needed = wanted_.bytes_with(key_of(wanted.record->name), wanted);
-  if (needed > Bytes(ram_)) {
+  const RecordKey key = key_of(wanted.record->name);
+  const Bytes needed = wanted_.bytes_with(key, wanted);
+  if (needed > ram() || !make_room(key, wanted)) {
     throw Error(
         ErrorCode::kOutOfBudget,
         "[PrefixCache::put] expected records of at most " +
-            std::to_string(ram_) + " bytes in RAM, got " +
-            std::to_string(needed.get()));
+            std::to_string(ram().get()) + " bytes in RAM, got " +
+            std::to_string(needed.get()) + " beside what is in use");
   }
   return wanted;
 }
@@ -162,22 +163,18 @@ bool PrefixCache::put_wanted(WantedPath wanted) {
 
 void PrefixCache::put(RowId row, Path committed, NamedRecord record) {
   WantedPath next = wanted(committed, std::move(record));
-  {
-    const WantedPaths::Reserved room(wanted_, key_of(next.record->name), next);
-    grew(row, committed);
-    Path kept = committed;
-    next.fresh = insert_row(row, kept).fresh;
-    next.state = tree_.known(scope_, committed);
-  }
+  const WantedPaths::Reserved room(wanted_, key_of(next.record->name), next);
+  grew(row, committed);
+  Path kept = committed;
+  next.fresh = insert_row(row, kept).fresh;
+  next.state = tree_.known(scope_, committed);
   put_wanted(std::move(next));
 }
 
 bool PrefixCache::put(const Path& text, NamedRecord record) {
   WantedPath next = wanted(text, std::move(record));
-  {
-    const WantedPaths::Reserved room(wanted_, key_of(next.record->name), next);
-    next.state = tree_.known(scope_, text);
-  }
+  const WantedPaths::Reserved room(wanted_, key_of(next.record->name), next);
+  next.state = tree_.known(scope_, text);
   return put_wanted(std::move(next));
 }
 

@@ -9,29 +9,13 @@
 #include "holdfast/base/bits.h"
 #include "holdfast/base/check.h"
 #include "holdfast/prefix/tree_core.h"
-#include "holdfast/prefix/tree_room.h"
+#include "holdfast/prefix/tree_share.h"
 
 namespace holdfast {
 
 namespace {
 
 constexpr int32_t kMostPriority = 8;
-
-/// The lock of a tree; what is let go under it is freed after it.
-class Locked {
- public:
-  explicit Locked(TreeCore& core) : core_(core), lock_(core.mutex) {}
-  Locked(const Locked&) = delete;
-  Locked& operator=(const Locked&) = delete;
-  ~Locked() {
-    freed_.swap(core_.dropped);
-  }
-
- private:
-  TreeCore& core_;
-  std::vector<BlockRef> freed_; // outlives the lock
-  std::lock_guard<std::mutex> lock_;
-};
 
 /// A path and a token behind it that stands for no text: a lookup leaves its
 /// last token to compute.
@@ -123,7 +107,7 @@ NodeLease::~NodeLease() {
   if (!tree_) {
     return;
   }
-  const Locked locked(*tree_);
+  const TreeLock locked(*tree_);
   if (Node* node = tree_->resolve(node_)) { // leased nodes stay
     TreeCore::add_to_path(node, &Node::leases, -1);
     tree_->prune(node, EvictedBy::kNobody);
@@ -131,13 +115,21 @@ NodeLease::~NodeLease() {
 }
 
 PrefixTree::PrefixTree(TreeOptions options)
-    : core_(std::make_shared<TreeCore>(std::move(options))) {}
+    : core_(std::make_shared<TreeCore>(std::move(options))) {
+  if (core_->options.ram) {
+    core_->options.budget = Bytes(0);
+    share_ = std::make_unique<TreeShare>(*core_);
+  }
+}
+
+PrefixTree::~PrefixTree() = default;
 
 ScopeHandle
 PrefixTree::open(const Scope& scope, const std::vector<GroupRule>& rules) {
   const Needs needs(rules);
   (void)Chain(rules, kBlockTokens); // refuses what no chain has
-  const Locked locked(*core_);
+  ask([] { return TreeCore::record_bytes({}, 0); });
+  const TreeLock locked(*core_);
   const ScopeHandle handle = core_->add_scope(scope);
   ScopeEntry& entry = core_->scope(handle);
   if (entry.needs) {
@@ -158,7 +150,8 @@ Result<ScopeHandle> PrefixTree::open_stored(std::string_view scope_text) {
   if (!scope.ok()) {
     return scope.status();
   }
-  const Locked locked(*core_);
+  ask([] { return TreeCore::record_bytes({}, 0); });
+  const TreeLock locked(*core_);
   return core_->add_scope(scope.value());
 }
 
@@ -174,14 +167,18 @@ Inserted PrefixTree::insert(
   const PathBlocks blocks(path);
   std::vector<GivenImage> ordered(images.begin(), images.end());
   std::ranges::stable_sort(ordered, {}, &GivenImage::block);
-  const Locked locked(*core_);
-  ScopeEntry& entry = core_->scope(scope);
-  require_images(entry, blocks, ordered);
-  return core_->insert(
-      {.scope = entry,
-       .blocks = blocks,
-       .images = ordered,
-       .options = options});
+  const auto given = [&] {
+    ScopeEntry& entry = core_->scope(scope);
+    require_images(entry, blocks, ordered);
+    return TreeCore::NewPath{
+        .scope = entry,
+        .blocks = blocks,
+        .images = ordered,
+        .options = options};
+  };
+  ask([&] { return core_->wanted_bytes(given()); });
+  const TreeLock locked(*core_);
+  return core_->insert(given());
 }
 
 Inserted PrefixTree::insert(
@@ -199,7 +196,7 @@ Inserted PrefixTree::insert(
       "[prefix.insert] expected the row's bidirectional spans among the "
       "path's marks, got others");
   {
-    const Locked locked(*core_);
+    const TreeLock locked(*core_);
     require_rules(
         core_->scope(scope),
         row.rules,
@@ -220,7 +217,7 @@ Usable PrefixTree::usable_whole(ScopeHandle scope, const Path& text) {
 }
 
 Usable PrefixTree::usable_of(ScopeHandle scope, const PathBlocks& blocks) {
-  const Locked locked(*core_);
+  const TreeLock locked(*core_);
   core_->expire();
   Usable found = core_->look_up(core_->scope(scope), blocks);
   core_->count_use(found);
@@ -234,23 +231,27 @@ Usable PrefixTree::usable_of(ScopeHandle scope, const PathBlocks& blocks) {
 Why PrefixTree::why(ScopeHandle scope, const Path& prompt) const {
   require_path(prompt, "[prefix.why]");
   const PathBlocks blocks(prompt);
-  const Locked locked(*core_);
+  const TreeLock locked(*core_);
   return core_->look_up(core_->scope(scope), blocks).why;
 }
 
 Position PrefixTree::known(ScopeHandle scope, const Path& text) const {
   const PathWithOneMore asked(text, "[prefix.known]");
-  const Locked locked(*core_);
+  const TreeLock locked(*core_);
   return core_->look_up(core_->scope(scope), asked.blocks()).length;
 }
 
 Result<bool> PrefixTree::add_stored(ScopeHandle scope, const StoredNode& node) {
-  const Locked locked(*core_);
+  ask([&] {
+    return TreeCore::record_bytes(
+        {node.tokens, node.marks}, node.images.size());
+  });
+  const TreeLock locked(*core_);
   return core_->add_stored(core_->scope(scope), node);
 }
 
 WriteBatch PrefixTree::begin_write(std::span<const FreshImages> images) {
-  const Locked locked(*core_);
+  const TreeLock locked(*core_);
   return core_->begin_write(images);
 }
 
@@ -259,33 +260,33 @@ RecordWrite PrefixTree::begin_record(
     const Path& path,
     std::span<const FreshImages> images) {
   const PathWithOneMore asked(path, "[prefix.begin_record]");
-  const Locked locked(*core_);
+  const TreeLock locked(*core_);
   return core_->begin_record(core_->scope(scope), asked.blocks(), images);
 }
 
 bool PrefixTree::is_stored(ScopeHandle scope, const Path& path) const {
   const PathWithOneMore asked(path, "[prefix.is_stored]");
-  const Locked locked(*core_);
+  const TreeLock locked(*core_);
   return core_->is_stored(core_->scope(scope), asked.blocks());
 }
 
 void PrefixTree::stored(const WriteBatch& batch, const Stored& stored) {
-  const Locked locked(*core_);
+  const TreeLock locked(*core_);
   core_->stored(batch, stored);
 }
 
 std::vector<FreshImages> PrefixTree::not_stored(const WriteBatch& batch) {
-  const Locked locked(*core_);
+  const TreeLock locked(*core_);
   return core_->not_stored(batch);
 }
 
 std::vector<NodeId> PrefixTree::stored_nodes() const {
-  const Locked locked(*core_);
+  const TreeLock locked(*core_);
   return core_->stored_nodes();
 }
 
 void PrefixTree::removed(std::span<const NodeId> nodes) {
-  const Locked locked(*core_);
+  const TreeLock locked(*core_);
   for (const NodeId id : nodes) {
     core_->remove_stored(id);
   }
@@ -297,7 +298,7 @@ void PrefixTree::lost(std::span<const Extent> images) {
 }
 
 void PrefixTree::unreadable(const UsableImage& image) {
-  const Locked locked(*core_);
+  const TreeLock locked(*core_);
   Node* node = core_->resolve(image.node);
   Image* of = node ? node->find(image.slot) : nullptr;
   if (!of) {
@@ -317,14 +318,14 @@ void PrefixTree::unreadable(const UsableImage& image) {
 }
 
 bool PrefixTree::pin(NodeHandle handle) {
-  const Locked locked(*core_);
+  const TreeLock locked(*core_);
   Node* node = core_->resolve(handle);
   TreeCore::add_to_path(node, &Node::pins, 1);
   return node != nullptr;
 }
 
 bool PrefixTree::unpin(NodeHandle handle) {
-  const Locked locked(*core_);
+  const TreeLock locked(*core_);
   Node* node = core_->resolve(handle);
   if (node) {
     expect(
@@ -336,7 +337,7 @@ bool PrefixTree::unpin(NodeHandle handle) {
 }
 
 NodeLease PrefixTree::lease(NodeHandle handle) {
-  const Locked locked(*core_);
+  const TreeLock locked(*core_);
   Node* node = core_->resolve(handle);
   if (!node) {
     return {};
@@ -348,41 +349,17 @@ NodeLease PrefixTree::lease(NodeHandle handle) {
 int64_t PrefixTree::forget(ScopeHandle scope, const Path& path) {
   require_path(path, "[prefix.forget]");
   const PathBlocks blocks(path);
-  const Locked locked(*core_);
+  const TreeLock locked(*core_);
   return core_->forget(core_->scope(scope), blocks);
 }
 
-Bytes PrefixTree::reclaim(Bytes wanted) {
-  const Locked locked(*core_);
-  return core_->reclaim(wanted, EvictedBy::kReclaim);
-}
-
-void PrefixTree::set_budget(Bytes budget) {
-  expect(
-      budget >= Bytes(0),
-      "[prefix.set_budget] expected a budget >= 0, got a negative one");
-  const Locked locked(*core_);
-  core_->options.budget = budget;
-  TreeRoom(*core_, EvictedBy::kRamBudget).shrink_to(budget);
-}
-
-void PrefixTree::shrink() {
-  const Locked locked(*core_);
-  TreeRoom(*core_, EvictedBy::kRamBudget).shrink_to(core_->budget());
-}
-
-Bytes PrefixTree::bytes() const {
-  const Locked locked(*core_);
-  return core_->bytes();
-}
-
 TreeStats PrefixTree::stats() const {
-  const Locked locked(*core_);
+  const TreeLock locked(*core_);
   return core_->stats;
 }
 
 void PrefixTree::check() const {
-  const Locked locked(*core_);
+  const TreeLock locked(*core_);
   core_->check();
 }
 

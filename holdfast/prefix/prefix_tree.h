@@ -21,6 +21,7 @@
 
 #include "holdfast/base/key_hash.h"
 #include "holdfast/env/clock.h"
+#include "holdfast/objects/shared_ram.h"
 #include "holdfast/plan/chains.h"
 #include "holdfast/prefix/path.h"
 #include "holdfast/prefix/scope.h"
@@ -32,6 +33,7 @@
 namespace holdfast {
 
 class TreeCore;
+class TreeShare;
 
 /// A scope that a tree knows.
 using ScopeHandle = Strong<struct ScopeHandleTag>;
@@ -49,6 +51,8 @@ using NodeKeyHash = std::function<
 
 struct TreeOptions {
   Bytes budget{int64_t{1} << 30}; // of blocks referred to and of the index
+  /// In place of `budget`: one that others share.
+  std::shared_ptr<SharedRam> ram = {};
   std::shared_ptr<Clock> clock = system_clock();
   NodeKeyHash key_hash = chained_key;
   int64_t evicted_memory = 16384; // keys whose eviction can be explained
@@ -142,6 +146,7 @@ struct Usable {
 class PrefixTree {
  public:
   explicit PrefixTree(TreeOptions options = {});
+  ~PrefixTree();
 
   /// The scope, added where it is new. rules: [group] of its states. Throws
   /// kInvalidArgument where the scope is known with others.
@@ -218,8 +223,14 @@ class PrefixTree {
   int64_t forget(ScopeHandle scope, const Path& path);
   /// Lets go of at least so many bytes where it can; those freed.
   Bytes reclaim(Bytes wanted);
-  /// Binds at once, as far as others let go.
+  /// Binds at once, as far as others let go. Throws kInvalidArgument for less
+  /// than 0, and where the budget is shared.
   void set_budget(Bytes budget);
+  /// What others take off the budget, from now on; likewise.
+  void set_beside(Bytes beside);
+  /// So that so many bytes more fit beside the index, or it is false and
+  /// nothing changed: of a shared budget. Of its own: true.
+  bool make_room_beside(Bytes more);
   /// Keeps the budget where others let go since: of what was being written.
   void shrink();
   Bytes bytes() const;
@@ -229,8 +240,12 @@ class PrefixTree {
 
  private:
   Usable usable_of(ScopeHandle scope, const PathBlocks& blocks);
+  /// For so much room, which is said under the lock, of a shared budget.
+  void ask(const std::function<Bytes()>& room);
 
   std::shared_ptr<TreeCore> core_;
+  /// Null where the budget is the tree's own. Leases may outlive it.
+  std::unique_ptr<TreeShare> share_;
 };
 
 } // namespace holdfast

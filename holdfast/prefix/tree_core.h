@@ -6,6 +6,7 @@
 
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <list>
@@ -50,6 +51,10 @@ struct Matched {
 class TreeCore {
  public:
   explicit TreeCore(TreeOptions options);
+  /// Gives its part of a shared budget back.
+  ~TreeCore();
+  TreeCore(const TreeCore&) = delete;
+  TreeCore& operator=(const TreeCore&) = delete;
 
   std::mutex mutex;
   std::vector<BlockRef> dropped;
@@ -78,7 +83,11 @@ class TreeCore {
     return stats.image_bytes + stats.index_bytes;
   }
   Bytes budget() const {
-    return options.budget;
+    return std::max(Bytes(0), options.budget - beside);
+  }
+  /// Below 0 where others, or what is in use, take more than the budget.
+  Bytes unused() const {
+    return options.budget - beside - bytes();
   }
 
   // tree_images.cpp
@@ -109,6 +118,8 @@ class TreeCore {
     const InsertOptions& options;
   };
   Inserted insert(const NewPath& path);
+  /// What that adds to bytes(), at most.
+  Bytes wanted_bytes(const NewPath& path) const;
 
   // tree_lookup.cpp
   Matched match(ScopeEntry& scope, const PathBlocks& blocks) const;
@@ -117,6 +128,9 @@ class TreeCore {
   void count_use(const Usable& found);
 
   // tree_evict.cpp
+  uint64_t next_tick() const {
+    return options.ram ? options.ram->use() : tick + 1;
+  }
   void expire();
   /// Lets go of so many bytes where it can; how many of blocks.
   Bytes reclaim(Bytes wanted, EvictedBy by);
@@ -147,7 +161,8 @@ class TreeCore {
 
   TreeOptions options;
   TreeStats stats;
-  uint64_t tick = 0;
+  Bytes beside; // taken off the budget by others
+  uint64_t tick = 0; // of the last use
   std::list<Chat> chats; // the last used first
   std::deque<ScopeEntry> scopes;
   EvictedKeys evicted;
@@ -219,6 +234,22 @@ class TreeCore {
   std::vector<Node*> free_;
   std::unordered_map<const std::byte*, RamBlock> blocks_; // by image
   std::unordered_map<NodeId, Node*> by_id_;
+};
+
+/// The lock of a tree; what is let go under it is freed after it.
+class TreeLock {
+ public:
+  explicit TreeLock(TreeCore& core) : core_(core), lock_(core.mutex) {}
+  TreeLock(const TreeLock&) = delete;
+  TreeLock& operator=(const TreeLock&) = delete;
+  ~TreeLock() {
+    freed_.swap(core_.dropped);
+  }
+
+ private:
+  TreeCore& core_;
+  std::vector<BlockRef> freed_; // outlives the lock
+  std::lock_guard<std::mutex> lock_;
 };
 
 } // namespace holdfast

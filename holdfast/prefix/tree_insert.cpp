@@ -56,6 +56,25 @@ Bytes TreeCore::wanted_bytes(
   return sum;
 }
 
+Bytes TreeCore::wanted_bytes(const NewPath& path) const {
+  Bytes sum;
+  const Node* node = path.scope.root;
+  for (int64_t block = 0; block < path.blocks.count(); ++block) {
+    const BlockText text = path.blocks[block];
+    const auto given = images_of(path.images, block);
+    if (node) {
+      sum += wanted_bytes(*node, text, given);
+      node = node->children.find(text);
+      continue;
+    }
+    sum += record_bytes(text, given.size());
+    for (const GivenImage& image : given) {
+      sum += bytes_of(image.image);
+    }
+  }
+  return sum;
+}
+
 bool TreeCore::make_room(
     Node& parent,
     const BlockText& text,
@@ -161,7 +180,7 @@ void TreeCore::end_superseded(Node& tail) {
 
 Inserted TreeCore::insert(const NewPath& path) {
   expire();
-  ++tick;
+  tick = next_tick();
   ++stats.inserts;
   Inserted result;
   Node* node = path.scope.root;

@@ -34,6 +34,13 @@ TreeCore::TreeCore(TreeOptions given)
       "[prefix] expected a budget >= 0, a clock and a key hash, got none");
 }
 
+TreeCore::~TreeCore() {
+  blocks_.clear();
+  if (options.ram) {
+    options.ram->give_back(options.budget);
+  }
+}
+
 ScopeEntry& TreeCore::scope(ScopeHandle handle) {
   expect(
       handle.get() >= 1 && handle.get() <= std::ssize(scopes),

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <unordered_map>
+#include <vector>
 
 namespace holdfast {
 
@@ -42,6 +44,17 @@ double pressure_of(int64_t rank, Bytes bytes, double cost, int32_t priority) {
   const auto held =
       static_cast<double>(rank) * static_cast<double>(bytes.get());
   return std::ldexp(held / cost, -priority);
+}
+
+/// Of the node's images in RAM, or of those that the disk has as well.
+Bytes ram_bytes(const Node& node, bool backed_alone) {
+  Bytes sum;
+  for (const Image& image : node.images) {
+    if (image.ram && (image.on_disk() || !backed_alone)) {
+      sum += image.ram->block.bytes();
+    }
+  }
+  return sum;
 }
 
 } // namespace
@@ -150,6 +163,51 @@ bool TreeRoom::make(Bytes more, Node& above) {
 void TreeRoom::shrink_to(Bytes until) {
   take(Take::kBacked, until, -1, nullptr);
   take(Take::kAny, until, -1, nullptr);
+}
+
+std::optional<LeavingRam> TreeRoom::next(uint64_t now) {
+  for (const Take what : {Take::kBacked, Take::kAny}) {
+    rank_chats(what, nullptr);
+    for (; !candidates_.empty(); candidates_.pop()) {
+      Node& leaf = *candidates_.top().leaf;
+      if (const Node* node = victim(leaf, what)) {
+        const bool backed = what == Take::kBacked;
+        constexpr double kBlockNs = static_cast<double>(kBlockTokens) *
+            static_cast<double>(kNsPerToken);
+        return leaving_ram(
+            now - leaf.chat->used,
+            ram_bytes(*node, backed),
+            backed ? 0 : cost_of(leaf) * kBlockNs);
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+Bytes TreeRoom::may_leave(Bytes most) const {
+  std::vector<const Node*> ready; // nothing in RAM below, once others left
+  for (const Chat& chat : tree_.chats) {
+    ready.insert(ready.end(), chat.leaves.begin(), chat.leaves.end());
+  }
+  std::unordered_map<const Node*, int32_t> left; // of those below a node
+  Bytes sum;
+  while (!ready.empty() && sum < most) {
+    const Node* node = ready.back();
+    ready.pop_back();
+    if (node->ram_images > 0) {
+      if (!node->may_lose()) {
+        sum += node->may_drop() ? ram_bytes(*node, /*backed_alone=*/true)
+                                : Bytes(0);
+        continue;
+      }
+      sum += ram_bytes(*node, /*backed_alone=*/false);
+    }
+    const Node* above = node->parent;
+    if (above && ++left[above] == above->ram_below) {
+      ready.push_back(above);
+    }
+  }
+  return std::min(sum, most);
 }
 
 } // namespace holdfast

@@ -10,8 +10,10 @@
 
 #pragma once
 
+#include <optional>
 #include <queue>
 
+#include "holdfast/objects/ram_user.h"
 #include "holdfast/prefix/tree_core.h"
 
 namespace holdfast {
@@ -30,6 +32,10 @@ class TreeRoom {
   bool make(Bytes more, Node& above);
   /// Lets go until the tree has at most so many bytes, where it can.
   void shrink_to(Bytes until);
+  /// What would leave first, whatever asks; now: the last use.
+  std::optional<LeavingRam> next(uint64_t now);
+  /// What may leave, leaves before parents, as far as `most`.
+  Bytes may_leave(Bytes most) const;
 
  private:
   enum class Take { kBacked, kAny };

@@ -231,6 +231,7 @@ void UsableSearch::assemble(
     Slot& slot = *chosen_[group];
     result.facts.phases.push_back(slot.slot.phase);
     auto& images = result.images.emplace_back();
+    images.reserve(static_cast<size_t>(held[group].count()));
     for (int64_t block = 0; block <= last; ++block) {
       if (!held[group].holds(BlockIndex(block))) {
         continue;

@@ -64,6 +64,7 @@ WantedPaths::Shared WantedPaths::put(const RecordKey& key, WantedPath wanted) {
   }
   wanted.number = next_++;
   place = std::make_shared<const WantedPath>(std::move(wanted));
+  reserved_ -= std::clamp(more, Bytes(), reserved_);
   count(more);
   return place;
 }

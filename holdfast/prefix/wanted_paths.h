@@ -76,7 +76,7 @@ class WantedPaths {
   void tell() const;
 
   /// Makes room for what a path will take before it is put, so that its put
-  /// lets go of nothing. One at a time.
+  /// lets go of nothing; puts take it from there. One at a time.
   class Reserved {
    public:
     Reserved(

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "holdfast/base/check.h"
+#include "holdfast/env/mapping_guard.h"
 #include "holdfast/state/require_shape.h"
 #include "holdfast/state/state_impl.h"
 
@@ -22,6 +23,47 @@ struct Attendance {
   StepPlan plan;
   std::shared_ptr<const FrozenRows> frozen;
 };
+
+[[noreturn]] void throw_cut() {
+  throw Error(
+      ErrorCode::kCorrupt,
+      "[LayerView] expected stored images that stay as they are, got a file "
+      "that was cut short while it was mapped");
+}
+
+/// The first call looks: it finds what was cut and not read since.
+bool any_cut() {
+  return !mappings_are_whole() || mapping_was_cut();
+}
+
+/// Throws where an image that was read lies in a file that was cut short: what
+/// came of it means nothing.
+void require_intact(std::span<const ViewedRow> rows) {
+  if (!any_cut()) {
+    return;
+  }
+  for (const ViewedRow& row : rows) {
+    for (const std::byte* image : row.blocks.images) {
+      if (image && !mapping_is_whole(image)) {
+        throw_cut();
+      }
+    }
+  }
+}
+
+/// The same of what was copied from such a file.
+void require_intact(const FrozenRows& frozen) {
+  if (!any_cut()) {
+    return;
+  }
+  for (const auto& blocks : frozen.blocks) {
+    for (const BlockRef& block : blocks) {
+      if (block && !block.intact()) {
+        throw_cut();
+      }
+    }
+  }
+}
 
 void require_sound(const ReaderSpec& reader, int64_t kv_heads) {
   const bool sound = reader.query_heads > 0 &&
@@ -85,6 +127,9 @@ struct LayerView::Impl {
       if (std::any_of(queries.begin(), queries.end(), [&](const auto& query) {
             return query.row == row;
           })) {
+        if (any_cut() && !of->chains.intact(row)) {
+          throw_cut();
+        }
         result.push_back(viewed_row(of->chains, row, layer->group));
       }
     }
@@ -159,6 +204,9 @@ mx::array LayerView::attend(
       rows,
       queries);
   of->frozen = impl_->frozen;
+  if (pinned()) {
+    require_intact(*impl_->frozen);
+  }
   require_shape(
       "[LayerView::attend]",
       "q",
@@ -171,6 +219,9 @@ mx::array LayerView::attend(
       impl_->layers,
       "[LayerView] expected an array over rows as they are, got one over rows "
       "that have changed or are gone");
+  run->check_after([rows, frozen = impl_->frozen] {
+    frozen ? require_intact(*frozen) : require_intact(rows);
+  });
   auto cell = std::make_shared<PlanCell>();
   cell->open(run);
   const cpu::StepHandle handle{

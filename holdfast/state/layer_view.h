@@ -54,7 +54,9 @@ class LayerView {
   /// lazy. A query sees what one of the layer would see there of what is
   /// committed, cut to its span. Throws as length(), kInvalidArgument for other
   /// shapes, counts, positions, spans, and a query that sees nothing,
-  /// kUnsupported where it sees positions that the row has released.
+  /// kUnsupported where it sees positions that the row has released. kCorrupt
+  /// where a stored image was cut short (State::intact), also when the array is
+  /// evaluated: what was read of it is discarded.
   mlx::core::array
   attend(const mlx::core::array& q, std::span<const ViewQueries> queries) const;
 

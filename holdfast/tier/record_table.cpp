@@ -39,6 +39,16 @@ std::vector<StoredRecord> rest_of(Statement& rows) {
   return records;
 }
 
+void set_leaf(Database& database, const StoredRecord& record) {
+  database
+      .prepare(
+          "UPDATE records SET leaf = nullif(?, 0) WHERE space = ? AND name = ?")
+      .bind(record.leaf.get())
+      .bind(bytes_of_text(record.name.space))
+      .bind(bytes_of_text(record.name.name))
+      .run();
+}
+
 } // namespace
 
 std::span<const std::byte> bytes_of_text(std::string_view text) {
@@ -90,11 +100,12 @@ std::vector<RecordName> records_over(Database& database, int64_t wall_ns) {
 }
 
 std::vector<StoredRecord> bodies_alone(Database& database) {
-  // A record that is stored again gets a new id.
+  // A body that is stored again lies in a new segment.
   Statement find = database.prepare(
       "SELECT space, name, scope, version, leaf, length, segment, offset, "
       "bytes, stored_ns, pinned, expires_ns FROM records "
-      "WHERE leaf IS NULL AND segment IS NOT NULL AND pinned = 0 ORDER BY id");
+      "WHERE leaf IS NULL AND segment IS NOT NULL AND pinned = 0 "
+      "ORDER BY segment, offset");
   return rest_of(find);
 }
 
@@ -126,17 +137,23 @@ std::optional<RecordName> record_at(Database& database, const Extent& extent) {
                      : std::nullopt;
 }
 
-void add_record(Database& database, const StoredRecord& record) {
+void put_record_row(Database& database, const StoredRecord& record) {
+  const auto old = find_record(database, record.name);
   const bool has_body = record.body.bytes > Bytes();
-  Statement add = database.prepare(
-      "INSERT INTO records(space, name, scope, version, leaf, length, segment, "
-      "offset, bytes, stored_ns, pinned, expires_ns) "
-      "VALUES(?, ?, ?, ?, nullif(?, 0), ?, nullif(?, 0), ?, ?, ?, ?, ?)");
-  add.bind(bytes_of_text(record.name.space))
+  // A row that is there keeps its id and, where it can, its leaf: then the
+  // indices over them are not written again.
+  Statement put = database.prepare(
+      old ? "UPDATE records SET scope = ?3, version = ?4, length = ?5, "
+            "segment = nullif(?6, 0), offset = ?7, bytes = ?8, "
+            "stored_ns = ?9, pinned = ?10, expires_ns = ?11 "
+            "WHERE space = ?1 AND name = ?2"
+          : "INSERT INTO records(space, name, scope, version, length, "
+            "segment, offset, bytes, stored_ns, pinned, expires_ns) "
+            "VALUES(?1, ?2, ?3, ?4, ?5, nullif(?6, 0), ?7, ?8, ?9, ?10, ?11)");
+  put.bind(bytes_of_text(record.name.space))
       .bind(bytes_of_text(record.name.name))
       .bind(record.scope.get())
       .bind(static_cast<int64_t>(record.version))
-      .bind(record.leaf.get())
       .bind(record.length.get())
       .bind(has_body ? record.body.segment.get() : 0)
       .bind(record.body.offset.get())
@@ -145,6 +162,12 @@ void add_record(Database& database, const StoredRecord& record) {
       .bind(int64_t{record.pinned})
       .bind(record.expires_ns)
       .run();
+  if (record.leaf != (old ? old->leaf : NodeId())) {
+    set_leaf(database, record);
+  }
+  if (old && old->body.bytes > Bytes()) {
+    drop_live(database, old->body);
+  }
   if (has_body) {
     add_live(database, record.body);
   }

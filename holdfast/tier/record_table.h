@@ -34,7 +34,8 @@ bool pinned_record_on(Database& database, NodeId leaf);
 /// The record with exactly this body.
 std::optional<RecordName> record_at(Database& database, const Extent& extent);
 
-void add_record(Database& database, const StoredRecord& record);
+/// In place of the one of that name.
+void put_record_row(Database& database, const StoredRecord& record);
 void pin_record_row(Database& database, const RecordName& name, bool pinned);
 void remove_record_row(Database& database, const RecordName& name);
 void move_records(Database& database, NodeId from, NodeId to);

@@ -335,8 +335,7 @@ class StoreRun : public CommitPart {
     row.stored_ns = wall_ns;
     row.pinned = record.pinned || (old && old->pinned);
     row.expires_ns = record.expires_ns;
-    remove_record_row(core_.database(), row.name);
-    add_record(core_.database(), row);
+    put_record_row(core_.database(), row);
     if (record.replaces_prefixes) {
       for (const RecordName& name : prefix_records(core_.database(), row)) {
         remove_record_row(core_.database(), name);

@@ -197,6 +197,8 @@ TEST(BenchPersistCommand, CountsWhatATurnAndAFlushWrite) {
   EXPECT_EQ(decode["what"], "decode");
   EXPECT_EQ(decode["gen"], 64);
   EXPECT_GT(number(decode, "plain_tok_s"), 0);
+  EXPECT_LE(number(decode, "cost_low"), number(decode, "cost"));
+  EXPECT_GE(number(decode, "cost_high"), number(decode, "cost"));
   EXPECT_GT(number(decode, "kept_tok_s"), 0);
   // One block became full, and one is open: what a turn may write, and pages
   // around it.

@@ -56,13 +56,17 @@ class Process {
     PrefixCacheOptions with;
     with.ram = ram;
     with.adapter = adapter;
-    if (files) {
-      with.disk = DiskTier::open({.folder = folder,
-                                  .files = files,
-                                  .clock = std::make_shared<ManualClock>()})
-                      .value();
-    }
-    cache_ = std::make_unique<PrefixCache>(state_, std::move(with));
+    open(std::move(with), std::move(files), folder);
+  }
+  /// Within a budget that others share.
+  Process(
+      const StateOptions& options,
+      std::shared_ptr<FileSystem> files,
+      std::shared_ptr<SharedRam> ram)
+      : state_(options) {
+    PrefixCacheOptions with;
+    with.shared_ram = std::move(ram);
+    open(std::move(with), std::move(files), "/state");
   }
 
   struct Run {
@@ -105,6 +109,19 @@ class Process {
   }
 
  private:
+  void open(
+      PrefixCacheOptions with,
+      std::shared_ptr<FileSystem> files,
+      const std::string& folder) {
+    if (files) {
+      with.disk = DiskTier::open({.folder = folder,
+                                  .files = std::move(files),
+                                  .clock = std::make_shared<ManualClock>()})
+                      .value();
+    }
+    cache_ = std::make_unique<PrefixCache>(state_, std::move(with));
+  }
+
   State state_;
   std::unique_ptr<PrefixCache> cache_;
 };

@@ -9,14 +9,17 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "holdfast/env/mapping_guard.h"
 #include "holdfast/env/posix_file_system.h"
+#include "tests/code_of.h"
 #include "tests/env/temp_folder.h"
 #include "tests/prefix/cache_process.h"
+#include "tests/state/view_rig.h"
 
 namespace holdfast {
 namespace {
@@ -94,6 +97,37 @@ class CutFile : public testing::TestWithParam<int64_t> {
     EXPECT_TRUE(same_bits(later.outputs, last(want_, later.outputs.size())));
   }
 
+  /// A drafter's views of the row, live and pinned, begun before the cut and
+  /// after it; a view of another row reads what it read.
+  void expect_views_fail(int64_t more) {
+    begin();
+    State& state = process_->state();
+    const LayerView view = state.view({&begun_->row, 1}, LayerIndex(0));
+    const LayerView pinned = view.pin();
+    const RowId other = state.add_row();
+    EXPECT_EQ(append_code(other, 0, 20), ErrorCode::kOk);
+    const LayerView whole = state.view({&other, 1}, LayerIndex(0));
+    const auto seen = read_view(whole, other, {&vectors_, 10, 5});
+    const auto lazy = [&](const LayerView& of) {
+      return of.attend(
+          queries_of({&vectors_, 150, 4}),
+          std::vector<ViewQueries>{
+              {.row = begun_->row, .count = 4, .start = Position(150)}});
+    };
+    const std::vector<mx::array> waiting{lazy(view), lazy(pinned)};
+    cut(GetParam(), more);
+    for (const mx::array& array : waiting) {
+      EXPECT_EQ(code_of([&] { mx::eval({array}); }), ErrorCode::kCorrupt);
+    }
+    for (const LayerView& of : {view, pinned, view.pin()}) {
+      EXPECT_EQ(code_of([&] { lazy(of); }), ErrorCode::kCorrupt);
+    }
+    EXPECT_TRUE(same_bits(read_view(whole, other, {&vectors_, 10, 5}), seen));
+    EXPECT_EQ(append_code(begun_->row, kStored, 1), ErrorCode::kCorrupt);
+    state.remove_row(other);
+    expect_recomputed();
+  }
+
   const MappingGuard guard_;
   const TempFolder folder_;
   const StateOptions options_;
@@ -135,6 +169,14 @@ TEST_P(CutFile, WithinAPageIsSeenThoughNoReadFaults) {
   cut(GetParam(), 100);
   EXPECT_EQ(append_code(begun_->row, kStored, 10), ErrorCode::kCorrupt);
   expect_recomputed();
+}
+
+TEST_P(CutFile, UnderAViewMakesItFailAndItsTokensAreComputedAgain) {
+  expect_views_fail(0);
+}
+
+TEST_P(CutFile, WithinAPageUnderAViewIsSeenThoughNoReadFaults) {
+  expect_views_fail(100);
 }
 
 TEST_P(CutFile, BeforeTheRowBeginsIsAMiss) {

@@ -30,8 +30,6 @@ int64_t data_bytes(int clients) {
       kObjects * kObjectBytes;
 }
 
-constexpr int64_t kObjectsShare = 8; // of the RAM budget, one part in this
-
 ObjectKey object_name(int number) {
   return {"soak", std::to_string(number)};
 }
@@ -71,19 +69,19 @@ SoakChats::SoakChats(SoakChoice choice, std::string folder)
 
 SoakChats::~SoakChats() {
   objects_.reset();
-  engine_.set_disk(nullptr, Bytes(0));
+  engine_.set_disk(nullptr, nullptr);
 }
 
 void SoakChats::open() {
   const int64_t data = data_bytes(choice_.clients);
-  const int64_t ram = data / 10;
+  ram_ = std::make_shared<SharedRam>(Bytes(data / 10));
   disk_ = DiskTier::open({.folder = folder_,
                           .max_bytes = Bytes(data / 2),
                           .files = posix_file_system(),
                           .clock = system_clock()})
               .value();
-  engine_.set_disk(disk_, Bytes(ram - ram / kObjectsShare));
-  ObjectCacheOptions options{.ram = Bytes(ram / kObjectsShare), .disk = disk_};
+  engine_.set_disk(disk_, ram_);
+  ObjectCacheOptions options{.shared_ram = ram_, .disk = disk_};
   options.evicted = [this](const Removed& removed) {
     engine_.removed(removed);
   };
@@ -229,10 +227,11 @@ void SoakChats::check_sums() {
     EXPECT_EQ(report.pending_writes, 0);
     cache->check(); // recomputes every sum of the index
     const TreeStats stats = cache->stats();
-    const int64_t ram = data_bytes(choice_.clients) / 10;
-    EXPECT_LE(
-        stats.image_bytes + stats.index_bytes,
-        Bytes(ram - ram / kObjectsShare));
+    const Bytes counted =
+        stats.image_bytes + stats.index_bytes + objects_->stats().bytes;
+    EXPECT_LE(counted, ram_->limit());
+    EXPECT_LE(counted, ram_->used()); // what waits for the disk, beside
+    EXPECT_LE(ram_->used(), ram_->limit());
     EXPECT_TRUE(state.rows().empty());
     // Own images; what was restored lies in mapped files.
     EXPECT_LE(state.bytes(), stats.image_bytes);
@@ -240,7 +239,7 @@ void SoakChats::check_sums() {
   const FlushReport report = objects_->flush();
   EXPECT_EQ(report.failed, 0) << report.text();
   EXPECT_EQ(objects_->stats().bytes, objects_->stats().kept);
-  EXPECT_LE(objects_->stats().bytes, objects_->stats().budget);
+  EXPECT_LE(objects_->stats().bytes, objects_->stats().budget); // its part
   const auto verified = disk_->verify();
   ASSERT_TRUE(verified.ok()) << verified.status().text();
   EXPECT_TRUE(verified.value().faults.empty()) << verified.value().faults[0];
@@ -252,7 +251,7 @@ void SoakChats::check_sums() {
 void SoakChats::close() {
   check_sums();
   objects_.reset();
-  engine_.set_disk(nullptr, Bytes(0));
+  engine_.set_disk(nullptr, nullptr);
   engine_.run(
       [&](State& state, PrefixCache*) { EXPECT_EQ(state.bytes(), Bytes(0)); });
   const auto stats = disk_->stats();

@@ -76,6 +76,7 @@ class SoakChats {
   SoakCount count_;
   SoakEngine engine_;
   std::shared_ptr<DiskTier> disk_;
+  std::shared_ptr<SharedRam> ram_; // of the engine's cache and of:
   std::unique_ptr<ObjectCache> objects_;
 };
 

@@ -253,7 +253,9 @@ void SoakEngine::run(const std::function<void(State&, PrefixCache*)>& work) {
   done.get();
 }
 
-void SoakEngine::set_disk(std::shared_ptr<DiskTier> disk, Bytes ram) {
+void SoakEngine::set_disk(
+    std::shared_ptr<DiskTier> disk,
+    std::shared_ptr<SharedRam> ram) {
   std::packaged_task<void(Model&)> task([&](Model& model) {
     {
       const std::lock_guard lock(cache_mutex_);
@@ -262,7 +264,7 @@ void SoakEngine::set_disk(std::shared_ptr<DiskTier> disk, Bytes ram) {
     model.cache.reset();
     if (disk) {
       PrefixCacheOptions options;
-      options.ram = ram;
+      options.shared_ram = std::move(ram);
       options.disk = std::move(disk);
       model.cache =
           std::make_unique<PrefixCache>(model.state, std::move(options));

@@ -43,7 +43,7 @@ class SoakEngine {
   ~SoakEngine();
 
   /// Opens a cache over the disk, or closes it: null. Waits.
-  void set_disk(std::shared_ptr<DiskTier> disk, Bytes ram);
+  void set_disk(std::shared_ptr<DiskTier> disk, std::shared_ptr<SharedRam> ram);
   SoakAnswer answer(SoakRequest request);
   /// Runs on the engine thread, between batches; waits. The cache is null while
   /// none is open.
