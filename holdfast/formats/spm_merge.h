@@ -14,7 +14,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "holdfast/formats/spm_piece_table.h"
+#include "holdfast/formats/piece_table.h"
 #include "holdfast/formats/spm_vocabulary.h"
 
 namespace holdfast {
@@ -39,7 +39,7 @@ class SpmPairs {
 };
 
 struct SpmRules {
-  SpmPieceTable table;
+  PieceTable table;
   SpmPairs pairs;
   std::vector<char> text; // of all pieces
   std::vector<std::string_view> pieces; // [V], of `text`; table views into it
