@@ -29,7 +29,8 @@ PieceMatcher::PieceMatcher(std::vector<Entry> entries)
   }
 }
 
-const PieceMatcher::Entry* PieceMatcher::longest_at(std::string_view text) const {
+const PieceMatcher::Entry*
+PieceMatcher::longest_at(std::string_view text) const {
   if (text.empty()) {
     return nullptr;
   }

@@ -25,6 +25,10 @@ class PieceMatcher {
   /// `entries` in any order; their texts differ.
   explicit PieceMatcher(std::vector<Entry> entries);
 
+  bool empty() const {
+    return entries_.empty();
+  }
+
   /// The longest entry that `text` begins with, or null.
   const Entry* longest_at(std::string_view text) const;
 

@@ -39,7 +39,7 @@ Status index_pieces(SpmRules& rules) {
   }
   for (size_t i = 0; i < rules.pieces.size(); ++i) {
     if (rules.mergeable(static_cast<TokenId>(i))) {
-      rules.pairs.add_all_of(rules.pieces[i]);
+      rules.pairs.add_with_marks(rules.pieces[i]);
     }
   }
   return {};
@@ -79,8 +79,8 @@ Status index_bytes(SpmRules& rules) {
 
 } // namespace
 
-Result<std::shared_ptr<const TokenModel>> SpmModel::build(
-    SpmVocabulary vocabulary) {
+Result<std::shared_ptr<const TokenModel>>
+SpmModel::build(SpmVocabulary vocabulary) {
   // Before the checks: a mapped file's bytes may change after them.
   std::vector<char> text = own_text(vocabulary.pieces);
   Status status = check_spm_vocabulary(vocabulary);

@@ -21,8 +21,8 @@ class SpmModel final : public TokenModel {
  public:
   /// Checks everything. kCorrupt where the vocabulary contradicts itself;
   /// kUnsupported where it cannot encode every text.
-  static Result<std::shared_ptr<const TokenModel>> build(
-      SpmVocabulary vocabulary);
+  static Result<std::shared_ptr<const TokenModel>>
+  build(SpmVocabulary vocabulary);
 
   SpmModel(const SpmVocabulary& vocabulary, SpmRules rules);
 
@@ -53,9 +53,11 @@ class SpmModel final : public TokenModel {
       bool show_special,
       DecodePlace& place,
       std::string& text) const override;
-  bool ends_plain_text(TokenId id) const override;
 
  private:
+  /// Whether a stretch of plain text begins after this id (or at the start).
+  bool ends_plain_text(TokenId id) const;
+
   SpmRules rules_;
   PieceMatcher user_defined_; // cut out of every text
   PieceMatcher searched_; // those, control and unknown ones

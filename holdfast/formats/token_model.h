@@ -65,9 +65,6 @@ class TokenModel {
       bool show_special,
       DecodePlace& place,
       std::string& text) const = 0;
-
-  /// Whether a stretch of plain text begins after this id (or at the start).
-  virtual bool ends_plain_text(TokenId id) const = 0;
 };
 
 } // namespace holdfast

@@ -52,8 +52,10 @@ DecodePlace Tokenizer::place_after(TokenId id) const {
   if (id == kNoToken) {
     return {};
   }
-  check_id(id);
-  return {.after = id, .begun = !model_->ends_plain_text(id)};
+  const PieceType kind = type(id);
+  return {
+      .after = id,
+      .begun = kind != PieceType::kControl && kind != PieceType::kUnknown};
 }
 
 void Tokenizer::check_id(TokenId id) const {
