@@ -22,6 +22,8 @@ install(FILES ${PROJECT_BINARY_DIR}/holdfastConfig.cmake
   ${PROJECT_BINARY_DIR}/holdfastConfigVersion.cmake
   ${PROJECT_SOURCE_DIR}/cmake/FindxxHash.cmake
   ${PROJECT_SOURCE_DIR}/cmake/Findzstd.cmake
+  ${PROJECT_SOURCE_DIR}/cmake/FindPCRE2.cmake
+  ${PROJECT_SOURCE_DIR}/cmake/Findutf8proc.cmake
   DESTINATION ${HOLDFAST_CMAKE_DIR})
 
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})

@@ -247,6 +247,56 @@ def write_bodies():
     (folder / "seed_two").write_bytes(body({"model": (1, b""), "tree": (3, b"a\0b")}))
 
 
+def write_tokenizers():
+    """'@' and '$' are the pieces of all bytes: see tokenizer_json_fuzz.cpp."""
+    folder = HERE / "tokenizer_json"
+    folder.mkdir(parents=True, exist_ok=True)
+    split = lambda **how: {"type": "Split", "behavior": "Isolated", "invert": False, **how}
+    levels = {"type": "ByteLevel", "add_prefix_space": False, "use_regex": False}
+    marks = [{"type": "Replace", "pattern": {"String": "\u2581"}, "content": " "}, {"type": "ByteFallback"},
+             {"type": "Fuse"}, {"type": "Strip", "content": " ", "start": 1, "stop": 0}]
+    added = [{"id": 300, "content": "<s>", "special": True, "rstrip": True, "normalized": False},
+             {"id": 301, "content": "Tag", "special": False, "lstrip": True, "single_word": True, "normalized": True}]
+    start = {"type": "TemplateProcessing", "pair": [], "special_tokens": {"<s>": {"ids": [300]}},
+             "single": [{"SpecialToken": {"id": "<s>"}}, {"Sequence": {"id": "A"}}]}
+    words = r"(?i:'s|'t)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+
+    def document(pieces, normalizer, words, decoder, **model):
+        whole = {"version": "1.0", "added_tokens": added, "normalizer": normalizer, "pre_tokenizer": words,
+                 "post_processor": start, "decoder": decoder,
+                 "model": {"type": "BPE", **model, "vocab": {"PIECES": 0}, "merges": ["a b", ["ab", "c"]]}}
+        text = json.dumps(whole, ensure_ascii=False, separators=(",", ":"))
+        return text.replace('"PIECES":0', pieces + ',"ab":256,"abc":257').encode()
+
+    seeds = {
+        "seed_byte_level": document("@", {"type": "NFC"}, {"type": "Sequence", "pretokenizers": [
+            split(pattern={"Regex": words}), levels]}, levels, ignore_merges=True),
+        "seed_digits": document("@", {"type": "Sequence", "normalizers": [{"type": "Lowercase"}, {"type": "NFKD"}]},
+                                {"type": "Sequence", "pretokenizers": [
+                                    {"type": "Digits", "individual_digits": True}, {**levels, "use_regex": True}]}, levels),
+        "seed_fallback": document('$,"<unk>":258,"a":259,"b":260,"c":261', {"type": "Sequence", "normalizers": [
+            {"type": "Prepend", "prepend": "\u2581"}, {"type": "Replace", "pattern": {"String": " "}, "content": "\u2581"}]},
+            None, {"type": "Sequence", "decoders": marks}, unk_token="<unk>", fuse_unk=True, byte_fallback=True),
+        "seed_metaspace": document('"<unk>":0,"a":1,"b":2,"c":3,"\u2581":4', {"type": "Strip", "strip_left": True,
+                                   "strip_right": True}, {"type": "Metaspace", "replacement": "\u2581",
+                                   "prepend_scheme": "first", "split": True}, {"type": "Metaspace",
+                                   "replacement": "\u2581", "prepend_scheme": "first", "split": True},
+                                   unk_token="<unk>", fuse_unk=True),
+    }
+    for name, data in seeds.items():
+        (folder / name).write_bytes(data + b"\0abc 1234 <s> Tag e\xcc\x81 \xff it's\r\n")
+    folder = HERE / "tokenizer_model"
+    folder.mkdir(parents=True, exist_ok=True)
+    field = lambda number, value: bytes([number << 3 | 2, len(value)]) + value
+    piece = lambda text, score, kind: field(
+        1, field(1, text) + b"\x15" + struct.pack("<f", score) + bytes([3 << 3, kind]))
+    pieces = piece(b"<unk>", 0, 2) + piece(b"<s>", 0, 3) + piece(b"</s>", 0, 3) + piece(b"ab", -1, 1)
+    pieces += piece(b"a", -3, 1) + piece(b"b", -3, 5) + piece(b"\xe2\x96\x81\xe2\x96\x81", 0, 4)
+    (folder / "seed_bpe").write_bytes(
+        b"a" + pieces + field(2, bytes([3 << 3, 2])) + field(3, bytes([3 << 3, 1, 4 << 3, 0])))
+    (folder / "seed_unigram").write_bytes(b"b" + pieces + field(2, bytes([3 << 3, 1])))
+
+
 def main():
     write_segments()
     write_resume_points()
@@ -254,6 +304,7 @@ def main():
     write_conversations()
     write_caches()
     write_bodies()
+    write_tokenizers()
     folder = HERE / "gguf"
     folder.mkdir(parents=True, exist_ok=True)
     every_scalar = {f"s.{code}": scalar(code, 1) for code in SCALARS}

@@ -2,90 +2,18 @@
 
 #include "holdfast/engine/load.h"
 
-#include <algorithm>
 #include <sstream>
 #include <utility>
 
 #include "holdfast/base/check.h"
 #include "holdfast/engine/kv_config.h"
 #include "holdfast/formats/chat_template.h"
-#include "holdfast/formats/gguf_cursor.h"
+#include "holdfast/formats/gguf_tokenizer.h"
 #include "holdfast/state/foreign_bits.h"
 
 namespace holdfast {
 
 namespace {
-
-constexpr const char* kModelKey = "tokenizer.ggml.model";
-
-/// The array, or a refusal where it is absent.
-template <class Array>
-Array required(
-    const GgufFile& file,
-    const char* key,
-    const std::optional<Array>& array) {
-  if (!array) {
-    throw file.refusal(key, "an array", "no such key");
-  }
-  return *array;
-}
-
-Tokenizer build_tokenizer(const GgufFile& file) {
-  const auto kind = file.text(kModelKey);
-  if (!kind || *kind != "llama") {
-    throw file.refusal(
-        kModelKey,
-        "llama (SentencePiece)",
-        kind ? gguf_quoted(*kind) : "no such key");
-  }
-  const auto pieces = required(
-      file, "tokenizer.ggml.tokens", file.texts("tokenizer.ggml.tokens"));
-  const auto stored_scores = required(
-      file, "tokenizer.ggml.scores", file.numbers("tokenizer.ggml.scores"));
-  const auto stored_types = required(
-      file,
-      "tokenizer.ggml.token_type",
-      file.integers("tokenizer.ggml.token_type"));
-  std::vector<float> scores(static_cast<size_t>(stored_scores.size()));
-  for (size_t i = 0; i < scores.size(); ++i) {
-    scores[i] = stored_scores[static_cast<int64_t>(i)];
-  }
-  std::vector<int32_t> types(static_cast<size_t>(stored_types.size()));
-  for (size_t i = 0; i < types.size(); ++i) {
-    // What does not fit is no type either.
-    types[i] = static_cast<int32_t>(
-        std::clamp<int64_t>(stored_types[static_cast<int64_t>(i)], -1, 1000));
-  }
-  const auto id = [&](const char* key) {
-    return file.integer(key).value_or(kNoToken);
-  };
-  SpmVocabulary vocabulary;
-  vocabulary.pieces.assign(pieces.begin(), pieces.end());
-  vocabulary.scores = scores;
-  vocabulary.types = types;
-  vocabulary.bos = id("tokenizer.ggml.bos_token_id");
-  vocabulary.eos = id("tokenizer.ggml.eos_token_id");
-  vocabulary.unknown = id("tokenizer.ggml.unknown_token_id");
-  vocabulary.padding = id("tokenizer.ggml.padding_token_id");
-  // What the format's SentencePiece models do where a file does not say.
-  vocabulary.add_bos = file.boolean("tokenizer.ggml.add_bos_token")
-                           .value_or(vocabulary.bos != kNoToken);
-  vocabulary.add_eos =
-      file.boolean("tokenizer.ggml.add_eos_token").value_or(false);
-  vocabulary.add_space_prefix =
-      file.boolean("tokenizer.ggml.add_space_prefix").value_or(true);
-  Result<Tokenizer> built = Tokenizer::build(std::move(vocabulary));
-  if (!built.ok()) {
-    // "[tokenizer] scores: ..." is of the key tokenizer.ggml.scores.
-    constexpr std::string_view kFrom = "[tokenizer] ";
-    std::string text = built.status().text();
-    if (text.starts_with(kFrom)) {
-      text.replace(0, kFrom.size(), "tokenizer.ggml.");
-    }
-    throw Error(built.status().code(), file.name() + ": " + text);
-  }
-  return std::move(built).value();
-}
 
 std::vector<int32_t>
 end_tokens(const GgufFile& file, const Tokenizer& tokenizer) {
@@ -154,7 +82,7 @@ auto naming(const std::string& path, F make) {
 ModelFile open_model_file(const std::string& path) {
   return naming(path, [&] {
     auto file = std::make_unique<const GgufFile>(GgufFile::open(path).value());
-    Tokenizer tokenizer = build_tokenizer(*file);
+    Tokenizer tokenizer = read_gguf_tokenizer(*file).value();
     std::vector<int32_t> ends = end_tokens(*file, tokenizer);
     std::string chat(file->text(kTemplateKey).value_or(""));
     const FileIdentity identity = file->mapping()->identity();

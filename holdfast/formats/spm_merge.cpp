@@ -4,54 +4,7 @@
 
 #include <algorithm>
 
-#include "holdfast/formats/utf8.h"
-
 namespace holdfast {
-namespace {
-
-// A character, as SpmPairs sees its ends.
-struct Character {
-  size_t size = 0;
-  uint8_t first = 0;
-  uint8_t last = 0;
-};
-
-bool mark_at(std::string_view text, size_t place) {
-  return text[place] == kSpaceMark[0] && text.size() - place >= 3 &&
-      text[place + 1] == kSpaceMark[1] && text[place + 2] == kSpaceMark[2];
-}
-
-Character character_at(std::string_view text, size_t place) {
-  const auto first = static_cast<uint8_t>(text[place]);
-  if (first < 0x80) {
-    return {1, first, first};
-  }
-  if (mark_at(text, place)) {
-    return {kSpaceMark.size(), ' ', ' '};
-  }
-  const std::string_view rest = text.substr(place);
-  const auto size = static_cast<size_t>(utf8_length_or_one(rest));
-  return {size, first, static_cast<uint8_t>(rest[size - 1])};
-}
-
-} // namespace
-
-void SpmPairs::add_all_of(std::string_view piece) {
-  // Byte by byte: what meets inside a character is marked as well, so that a
-  // piece that is not UTF-8 needs no thought.
-  uint8_t left = 0;
-  for (size_t place = 0; place < piece.size();) {
-    const bool mark = mark_at(piece, place);
-    const auto right = mark ? uint8_t{' '} : static_cast<uint8_t>(piece[place]);
-    if (place > 0) {
-      const size_t bit = bit_of(left, right);
-      bits_[bit / 64] |= uint64_t{1} << (bit % 64);
-    }
-    left = right;
-    place += mark ? kSpaceMark.size() : 1;
-  }
-}
-
 struct SpmMerger::Later {
   bool operator()(const Candidate& a, const Candidate& b) const {
     return a.score < b.score || (a.score == b.score && a.left > b.left);
@@ -69,7 +22,7 @@ void SpmMerger::split_into_symbols(
   symbols_.clear();
   uint8_t last = 0;
   for (size_t place = 0; place < text.size();) {
-    const Character character = character_at(text, place);
+    const MarkedCharacter character = marked_character_at(text, place);
     if (!symbols_.empty() && !rules_.pairs.may_join(last, character.first)) {
       merge_segment(text, ids);
       symbols_.clear();

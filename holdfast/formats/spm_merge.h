@@ -14,33 +14,15 @@
 #include <unordered_map>
 #include <vector>
 
-#include "holdfast/formats/spm_piece_table.h"
+#include "holdfast/formats/byte_pairs.h"
+#include "holdfast/formats/piece_table.h"
 #include "holdfast/formats/spm_vocabulary.h"
 
 namespace holdfast {
 
-/// Which two bytes ever meet inside a piece. Where the last byte of a character
-/// and the first of the next never do, no merge crosses, so text falls apart
-/// into short independent segments. May say yes wrongly, never no. The space
-/// mark counts as one byte, a space, for itself: its own bytes are common.
-class SpmPairs {
- public:
-  void add_all_of(std::string_view piece);
-  bool may_join(uint8_t left, uint8_t right) const {
-    const size_t bit = bit_of(left, right);
-    return (bits_[bit / 64] >> (bit % 64)) & 1;
-  }
-
- private:
-  static size_t bit_of(uint8_t left, uint8_t right) {
-    return size_t{left} * 256 + right;
-  }
-  std::array<uint64_t, 1024> bits_{};
-};
-
 struct SpmRules {
-  SpmPieceTable table;
-  SpmPairs pairs;
+  PieceTable table;
+  BytePairs pairs;
   std::vector<char> text; // of all pieces
   std::vector<std::string_view> pieces; // [V], of `text`; table views into it
   std::vector<float> scores; // [V]

@@ -17,16 +17,6 @@ Status corrupt(const char* field, const std::string& text) {
       "[tokenizer] " + std::string(field) + ": expected " + text};
 }
 
-int hex_digit(char digit) {
-  if (digit >= '0' && digit <= '9') {
-    return digit - '0';
-  }
-  if (digit >= 'A' && digit <= 'F') {
-    return digit - 'A' + 10;
-  }
-  return digit >= 'a' && digit <= 'f' ? digit - 'a' + 10 : -1;
-}
-
 Status check_sizes(const SpmVocabulary& vocabulary) {
   const size_t count = vocabulary.pieces.size();
   if (count == 0 || count > size_t{1} << 28) {
@@ -87,7 +77,7 @@ Status check_piece(const SpmVocabulary& vocabulary, size_t i) {
   }
   switch (static_cast<PieceType>(type)) {
     case PieceType::kByte:
-      return spm_byte_of(piece) >= 0
+      return byte_of_piece(piece) >= 0
           ? Status()
           : corrupt(
                 "tokens",
@@ -108,15 +98,6 @@ Status check_piece(const SpmVocabulary& vocabulary, size_t i) {
 }
 
 } // namespace
-
-int spm_byte_of(std::string_view piece) {
-  if (piece.size() != 6 || !piece.starts_with("<0x") || piece[5] != '>') {
-    return -1;
-  }
-  const int high = hex_digit(piece[3]);
-  const int low = hex_digit(piece[4]);
-  return high < 0 || low < 0 ? -1 : high * 16 + low;
-}
 
 Status check_spm_vocabulary(const SpmVocabulary& vocabulary) {
   Status status = check_sizes(vocabulary);

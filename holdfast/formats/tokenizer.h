@@ -1,45 +1,32 @@
 // Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
 //
-// Text <-> token ids: SentencePiece's BPE with byte fallback, from the
-// vocabulary of a model file (docs/tokenizer.md). Every text has ids, also one
-// that is not UTF-8, and decode() gives back its bytes; the one exception is a
-// U+2581 in the text, which becomes a space. Immutable once built; const
-// members from any thread. It keeps copies of all that it needs.
+// Text <-> token ids, whatever the vocabulary: the front of a TokenModel (see
+// docs/tokenizer.md). Every text has ids, also one that is not UTF-8. A value:
+// copies share what is immutable. Const members from any thread.
 
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "holdfast/base/status.h"
-#include "holdfast/formats/spm_matcher.h"
-#include "holdfast/formats/spm_merge.h"
 #include "holdfast/formats/spm_vocabulary.h"
+#include "holdfast/formats/token_model.h"
 
 namespace holdfast {
 
-struct EncodeOptions {
-  bool add_special = true; // bos and eos, where the vocabulary asks for them
-  bool parse_special = false; // control pieces in the text become their ids
-  TokenId after = kNoToken; // the id that came before the text; none: start
-};
-
-struct DecodeOptions {
-  bool show_special = false; // control and unknown pieces as their names
-  TokenId after = kNoToken; // the id that came before the first; none: start
-};
-
 class Tokenizer {
  public:
-  /// Checks everything. kCorrupt where the vocabulary contradicts itself;
-  /// kUnsupported where it cannot encode every text.
-  static Result<Tokenizer> build(SpmVocabulary vocabulary);
+  explicit Tokenizer(std::shared_ptr<const TokenModel> model)
+      : model_(std::move(model)) {}
 
-  Tokenizer(Tokenizer&&) noexcept = default;
-  Tokenizer& operator=(Tokenizer&&) noexcept = default;
+  /// As SpmModel::build().
+  static Result<Tokenizer> build(SpmVocabulary vocabulary);
 
   /// Throws kInvalidArgument for more than kMaxTextBytes.
   std::vector<TokenId>
@@ -55,29 +42,30 @@ class Tokenizer {
   /// The piece of any type stored exactly so, or kNoToken.
   TokenId find(std::string_view piece) const;
 
+  /// What kind it is, for people: "SentencePiece BPE".
+  std::string_view kind() const {
+    return model_->kind();
+  }
   int64_t size() const {
-    return static_cast<int64_t>(rules_.pieces.size());
+    return model_->size();
   }
   TokenId bos() const {
-    return bos_;
+    return model_->special().bos;
   }
   TokenId eos() const {
-    return eos_;
+    return model_->special().eos;
   }
   TokenId unknown() const {
-    return rules_.unknown;
+    return model_->special().unknown;
   }
   TokenId padding() const {
-    return padding_;
+    return model_->special().padding;
   }
   bool add_bos() const {
-    return add_bos_;
+    return model_->special().add_bos;
   }
   bool add_eos() const {
-    return add_eos_;
-  }
-  bool add_space_prefix() const {
-    return add_space_prefix_;
+    return model_->special().add_eos;
   }
 
   static constexpr size_t kMaxTextBytes = size_t{1} << 29;
@@ -85,22 +73,10 @@ class Tokenizer {
  private:
   friend class Detokenizer;
 
-  Tokenizer(const SpmVocabulary& vocabulary, SpmRules rules);
-
   void check_id(TokenId id) const;
-  /// Whether a stretch of plain text begins after this id (or at the start).
-  bool ends_plain_text(TokenId id) const;
-  void append_text(TokenId id, DecodeOptions options, std::string& text) const;
+  DecodePlace place_after(TokenId id) const;
 
-  SpmRules rules_;
-  SpmMatcher user_defined_; // cut out of every text
-  SpmMatcher special_; // those, control and unknown ones
-  TokenId bos_ = kNoToken;
-  TokenId eos_ = kNoToken;
-  TokenId padding_ = kNoToken;
-  bool add_bos_ = false;
-  bool add_eos_ = false;
-  bool add_space_prefix_ = false;
+  std::shared_ptr<const TokenModel> model_;
 };
 
 /// Turns ids that arrive one by one into text that is ready to print: whole
@@ -110,7 +86,9 @@ class Tokenizer {
 class Detokenizer {
  public:
   explicit Detokenizer(const Tokenizer& tokenizer, DecodeOptions options = {})
-      : tokenizer_(tokenizer), options_(options) {}
+      : tokenizer_(tokenizer),
+        show_special_(options.show_special),
+        place_(tokenizer.place_after(options.after)) {}
 
   /// The characters that `id` completes, maybe none.
   std::string push(TokenId id);
@@ -123,7 +101,8 @@ class Detokenizer {
 
  private:
   const Tokenizer& tokenizer_;
-  DecodeOptions options_;
+  bool show_special_;
+  DecodePlace place_;
   std::string pending_; // the first bytes of a character
 };
 

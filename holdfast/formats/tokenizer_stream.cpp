@@ -7,8 +7,8 @@
 namespace holdfast {
 
 std::string Detokenizer::push(TokenId id) {
-  tokenizer_.append_text(id, options_, pending_);
-  options_.after = id;
+  tokenizer_.check_id(id);
+  tokenizer_.model_->append_text(id, show_special_, place_, pending_);
   std::string ready;
   size_t place = 0;
   while (place < pending_.size()) {

@@ -1,6 +1,6 @@
 // Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
 
-#include "holdfast/formats/spm_piece_table.h"
+#include "holdfast/formats/piece_table.h"
 
 #include <algorithm>
 #include <array>
@@ -37,14 +37,14 @@ uint64_t hash_of(std::string_view text) {
 
 } // namespace
 
-SpmPieceTable::SpmPieceTable(std::span<const std::string_view> pieces)
+PieceTable::PieceTable(std::span<const std::string_view> pieces)
     : pieces_(pieces) {
   const size_t count = std::bit_ceil(std::max<size_t>(pieces.size() * 2, 16));
   slots_.resize(count);
   mask_ = count - 1;
 }
 
-std::pair<TokenId, TokenId> SpmPieceTable::index_all() {
+std::pair<TokenId, TokenId> PieceTable::index_all() {
   // Slots are all over a table larger than a core's cache, so they are asked
   // for a stretch of pieces ahead.
   constexpr size_t kStretch = 32;
@@ -70,7 +70,7 @@ std::pair<TokenId, TokenId> SpmPieceTable::index_all() {
 }
 
 // kNoToken, or the id of an equal piece (then nothing changes).
-TokenId SpmPieceTable::insert(TokenId id, uint64_t hash) {
+TokenId PieceTable::insert(TokenId id, uint64_t hash) {
   const std::string_view text = pieces_[static_cast<size_t>(id)];
   const auto tag = static_cast<uint32_t>(hash >> 32);
   uint64_t place = hash & mask_;
@@ -86,7 +86,7 @@ TokenId SpmPieceTable::insert(TokenId id, uint64_t hash) {
   return kNoToken;
 }
 
-TokenId SpmPieceTable::find(std::string_view text) const {
+TokenId PieceTable::find(std::string_view text) const {
   if (text.empty() || text.size() > longest_) {
     return kNoToken;
   }

@@ -1,6 +1,6 @@
 // Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
 
-#include "holdfast/formats/tokenizer.h"
+#include "holdfast/formats/spm_model.h"
 
 #include <algorithm>
 #include <string>
@@ -39,7 +39,7 @@ Status index_pieces(SpmRules& rules) {
   }
   for (size_t i = 0; i < rules.pieces.size(); ++i) {
     if (rules.mergeable(static_cast<TokenId>(i))) {
-      rules.pairs.add_all_of(rules.pieces[i]);
+      rules.pairs.add_with_marks(rules.pieces[i]);
     }
   }
   return {};
@@ -54,7 +54,7 @@ Status index_bytes(SpmRules& rules) {
     if (rules.types[i] != PieceType::kByte) {
       continue;
     }
-    const int byte = spm_byte_of(rules.pieces[i]);
+    const int byte = byte_of_piece(rules.pieces[i]);
     TokenId& id = rules.byte_ids[static_cast<size_t>(byte)];
     if (id != kNoToken) {
       return {
@@ -79,7 +79,8 @@ Status index_bytes(SpmRules& rules) {
 
 } // namespace
 
-Result<Tokenizer> Tokenizer::build(SpmVocabulary vocabulary) {
+Result<std::shared_ptr<const TokenModel>>
+SpmModel::build(SpmVocabulary vocabulary) {
   // Before the checks: a mapped file's bytes may change after them.
   std::vector<char> text = own_text(vocabulary.pieces);
   Status status = check_spm_vocabulary(vocabulary);
@@ -88,7 +89,7 @@ Result<Tokenizer> Tokenizer::build(SpmVocabulary vocabulary) {
   }
   const size_t count = vocabulary.pieces.size();
   SpmRules rules{
-      .table = SpmPieceTable(vocabulary.pieces),
+      .table = PieceTable(vocabulary.pieces),
       .pairs = {},
       .text = std::move(text), // this and the next keep their storage
       .pieces = std::move(vocabulary.pieces),
@@ -107,7 +108,8 @@ Result<Tokenizer> Tokenizer::build(SpmVocabulary vocabulary) {
   if (!status.ok()) {
     return status;
   }
-  return Tokenizer(vocabulary, std::move(rules));
+  return std::shared_ptr<const TokenModel>(
+      std::make_shared<const SpmModel>(vocabulary, std::move(rules)));
 }
 
 } // namespace holdfast

@@ -12,14 +12,14 @@
 #include <utility>
 #include <vector>
 
-#include "holdfast/formats/spm_vocabulary.h"
+#include "holdfast/formats/token_id.h"
 
 namespace holdfast {
 
-class SpmPieceTable {
+class PieceTable {
  public:
   /// An empty table for `pieces`, whose storage must stay in place.
-  explicit SpmPieceTable(std::span<const std::string_view> pieces);
+  explicit PieceTable(std::span<const std::string_view> pieces);
 
   /// Indexes all pieces but the empty ones. Where two are equal it stops and
   /// returns them; else two kNoToken.

@@ -11,11 +11,11 @@
 #include <string_view>
 #include <vector>
 
-#include "holdfast/formats/spm_vocabulary.h"
+#include "holdfast/formats/token_id.h"
 
 namespace holdfast {
 
-class SpmMatcher {
+class PieceMatcher {
  public:
   struct Entry {
     std::string_view text; // not empty
@@ -23,7 +23,11 @@ class SpmMatcher {
   };
 
   /// `entries` in any order; their texts differ.
-  explicit SpmMatcher(std::vector<Entry> entries);
+  explicit PieceMatcher(std::vector<Entry> entries);
+
+  bool empty() const {
+    return entries_.empty();
+  }
 
   /// The longest entry that `text` begins with, or null.
   const Entry* longest_at(std::string_view text) const;

@@ -1,6 +1,6 @@
 // Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
 
-#include "holdfast/formats/spm_matcher.h"
+#include "holdfast/formats/piece_matcher.h"
 
 #include <algorithm>
 #include <utility>
@@ -8,13 +8,13 @@
 namespace holdfast {
 namespace {
 
-unsigned char byte_at(const SpmMatcher::Entry& entry, size_t depth) {
+unsigned char byte_at(const PieceMatcher::Entry& entry, size_t depth) {
   return static_cast<unsigned char>(entry.text[depth]);
 }
 
 } // namespace
 
-SpmMatcher::SpmMatcher(std::vector<Entry> entries)
+PieceMatcher::PieceMatcher(std::vector<Entry> entries)
     : entries_(std::move(entries)) {
   std::sort(
       entries_.begin(), entries_.end(), [](const Entry& a, const Entry& b) {
@@ -29,7 +29,8 @@ SpmMatcher::SpmMatcher(std::vector<Entry> entries)
   }
 }
 
-const SpmMatcher::Entry* SpmMatcher::longest_at(std::string_view text) const {
+const PieceMatcher::Entry*
+PieceMatcher::longest_at(std::string_view text) const {
   if (text.empty()) {
     return nullptr;
   }

@@ -1,0 +1,252 @@
+// Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
+
+#include "holdfast/formats/tokenizer_folder.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "holdfast/env/posix_file_system.h"
+#include "holdfast/formats/json_field.h"
+#include "holdfast/formats/tokenizer_json.h"
+#include "holdfast/formats/tokenizer_model.h"
+#include "holdfast/formats/utf8.h"
+
+namespace holdfast {
+namespace {
+
+constexpr Bytes kMostBytes{int64_t{1} << 29}; // 512 MiB
+constexpr const char* kConfig = "tokenizer_config.json";
+constexpr const char* kTemplateFile = "chat_template.jinja";
+
+class Folder {
+ public:
+  explicit Folder(std::string path) : path_(std::move(path)) {}
+
+  std::string path_of(const char* name) const {
+    return path_ + "/" + name;
+  }
+
+  /// The file's bytes, or none where there is no such file.
+  std::optional<std::string> bytes(const char* name) const {
+    const std::string path = path_of(name);
+    auto file = files_->open(path, FileSystem::Access::kRead);
+    if (!file.ok()) {
+      if (file.status().code() == ErrorCode::kNotFound) {
+        return std::nullopt;
+      }
+      file.status().check();
+    }
+    const Bytes size = file.value()->facts().value().size;
+    if (size > kMostBytes) {
+      throw Error(
+          ErrorCode::kUnsupported,
+          path + ": expected at most 512 MiB, got " +
+              std::to_string(size.get()) + " bytes");
+    }
+    std::string result(static_cast<size_t>(size.get()), '\0');
+    file.value()
+        ->read(Bytes{0}, std::as_writable_bytes(std::span(result)))
+        .check();
+    return result;
+  }
+
+  /// A JSON object; an empty one where there is no such file.
+  nlohmann::json object(const char* name) const {
+    const auto text = bytes(name);
+    return text ? parse_json_object(*text, path_of(name))
+                : nlohmann::json::object();
+  }
+
+ private:
+  std::string path_;
+  std::shared_ptr<FileSystem> files_ = posix_file_system();
+};
+
+/// A token is named by its text, or by an object that holds it.
+std::optional<std::string> token_text(const JsonField& field) {
+  if (field.is_null()) {
+    return std::nullopt;
+  }
+  return field.is_object() ? field["content"].text() : field.text();
+}
+
+/// Their classes in the hubs' library build the post-processor anew from
+/// add_bos_token and add_eos_token; other classes take that of the file.
+bool rebuilds_post_processor(const JsonField& config) {
+  constexpr std::array<std::string_view, 4> kClasses = {
+      "LlamaTokenizer",
+      "LlamaTokenizerFast",
+      "GemmaTokenizer",
+      "GemmaTokenizerFast"};
+  const JsonField name = config["tokenizer_class"];
+  return name.is_text() &&
+      std::find(kClasses.begin(), kClasses.end(), name.text()) !=
+      kClasses.end();
+}
+
+std::optional<bool> flag(const JsonField& field) {
+  return field.is_null() ? std::nullopt : std::optional(field.boolean());
+}
+
+TokenizerNames read_names(
+    const JsonField& config,
+    const JsonField& special,
+    const std::string& file) {
+  const auto token = [&](const char* key) {
+    auto named = token_text(config[key]);
+    return named ? named : token_text(special[key]);
+  };
+  return {
+      .bos = token("bos_token"),
+      .eos = token("eos_token"),
+      .padding = token("pad_token"),
+      .add_bos = flag(config["add_bos_token"]),
+      .add_eos = flag(config["add_eos_token"]),
+      .file = file};
+}
+
+std::vector<AddedToken> read_added(const JsonField& tokens) {
+  std::vector<AddedToken> result;
+  if (tokens.is_null()) {
+    return result;
+  }
+  for (const std::string& key : tokens.keys()) {
+    const JsonField token = tokens[key];
+    if (key.empty() || key.size() > 9 ||
+        key.find_first_not_of("0123456789") != key.npos) {
+      token.corrupt("an id as its name");
+    }
+    result.push_back(
+        {.id = static_cast<TokenId>(std::stol(key)),
+         .text = token["content"].text(),
+         .special = token["special"].boolean_or(false),
+         .single_word = token["single_word"].boolean_or(false),
+         .left_strip = token["lstrip"].boolean_or(false),
+         .right_strip = token["rstrip"].boolean_or(false)});
+  }
+  std::sort(result.begin(), result.end(), [](const auto& a, const auto& b) {
+    return a.id < b.id;
+  });
+  return result;
+}
+
+Tokenizer read_tokenizer(
+    const Folder& folder,
+    const JsonField& config,
+    TokenizerNames names) {
+  if (const auto json = folder.bytes("tokenizer.json")) {
+    if (!rebuilds_post_processor(config)) {
+      names.add_bos = std::nullopt;
+      names.add_eos = std::nullopt;
+    }
+    return read_tokenizer_json(*json, folder.path_of("tokenizer.json"), names)
+        .value();
+  }
+  if (const auto model = folder.bytes("tokenizer.model")) {
+    return read_tokenizer_model(
+               *model,
+               folder.path_of("tokenizer.model"),
+               names,
+               read_added(config["added_tokens_decoder"]))
+        .value();
+  }
+  throw Error(
+      ErrorCode::kNotFound,
+      folder.path_of("tokenizer.json") +
+          ": expected this file or tokenizer.model, got neither");
+}
+
+/// A number, a list of them, or nothing.
+void read_ids(const JsonField& field, int64_t size, std::vector<TokenId>& ids) {
+  if (field.is_null()) {
+    return;
+  }
+  const auto items =
+      field.is_list() ? field.items() : std::vector<JsonField>{field};
+  for (const JsonField& item : items) {
+    if (item.integer() >= size) {
+      item.corrupt("the id of a token, below " + std::to_string(size));
+    }
+    ids.push_back(static_cast<TokenId>(item.integer()));
+  }
+}
+
+std::vector<TokenId>
+read_end_ids(const Folder& folder, const Tokenizer& tokenizer) {
+  std::vector<TokenId> ids;
+  for (const char* name : {"generation_config.json", "config.json"}) {
+    if (!ids.empty()) {
+      break; // the first that says so
+    }
+    const nlohmann::json document = folder.object(name);
+    const JsonField all(document, folder.path_of(name));
+    read_ids(all["eos_token_id"], tokenizer.size(), ids);
+    if (ids.empty() && all["text_config"].is_object()) {
+      read_ids(all["text_config"]["eos_token_id"], tokenizer.size(), ids);
+    }
+  }
+  if (tokenizer.eos() != kNoToken) {
+    ids.push_back(tokenizer.eos());
+  }
+  std::vector<TokenId> once;
+  for (const TokenId id : ids) {
+    if (std::find(once.begin(), once.end(), id) == once.end()) {
+      once.push_back(id);
+    }
+  }
+  return once;
+}
+
+std::string read_template(const Folder& folder, const JsonField& config) {
+  if (auto text = folder.bytes(kTemplateFile)) {
+    if (!is_utf8(*text)) {
+      throw Error(
+          ErrorCode::kCorrupt,
+          folder.path_of(kTemplateFile) + ": expected UTF-8, got other bytes");
+    }
+    return std::move(*text);
+  }
+  const JsonField field = config["chat_template"];
+  if (field.is_null()) {
+    return {};
+  }
+  if (!field.is_list()) {
+    return field.text();
+  }
+  for (const JsonField& item : field.items()) {
+    if (item["name"].text() == "default") {
+      return item["template"].text();
+    }
+  }
+  field.unsupported("one template that is named default");
+}
+
+FolderTokenizer read_folder(const std::string& path) {
+  const Folder folder(path);
+  const nlohmann::json config_object = folder.object(kConfig);
+  const nlohmann::json special_object =
+      folder.object("special_tokens_map.json");
+  const JsonField config(config_object, folder.path_of(kConfig));
+  const JsonField special(
+      special_object, folder.path_of("special_tokens_map.json"));
+  Tokenizer tokenizer = read_tokenizer(
+      folder, config, read_names(config, special, folder.path_of(kConfig)));
+  std::vector<TokenId> ends = read_end_ids(folder, tokenizer);
+  return {std::move(tokenizer), std::move(ends), read_template(folder, config)};
+}
+
+} // namespace
+
+Result<FolderTokenizer> read_tokenizer_folder(const std::string& folder) {
+  try {
+    return read_folder(folder);
+  } catch (const Error& error) {
+    return Status(error.code(), error.what());
+  }
+}
+
+} // namespace holdfast

@@ -1,0 +1,161 @@
+// Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
+
+#include "holdfast/formats/unicode_text.h"
+
+#include <utf8proc.h>
+
+#include <cstdlib>
+#include <memory>
+
+#include "holdfast/base/check.h"
+#include "holdfast/formats/utf8.h"
+
+namespace holdfast {
+namespace {
+
+struct Character {
+  int32_t code = 0;
+  size_t size = 0;
+};
+
+Character character_at(std::string_view text, size_t place) {
+  const auto* bytes =
+      reinterpret_cast<const utf8proc_uint8_t*>(text.data()) + place;
+  if (*bytes < 0x80) {
+    return {*bytes, 1};
+  }
+  utf8proc_int32_t code = 0;
+  const auto size = utf8proc_iterate(
+      bytes, static_cast<utf8proc_ssize_t>(text.size() - place), &code);
+  ensure(size > 0, "[tokenizer] expected UTF-8");
+  return {code, static_cast<size_t>(size)};
+}
+
+/// Whether NFC leaves the character alone and apart from what comes before it,
+/// whatever that is. May say no wrongly. (From U+1161 on, Hangul's vowels and
+/// finals, which compose by rule; U+0300 is the first that composes backwards.)
+bool stands(int32_t code) {
+  if (code < 0x300) {
+    return true;
+  }
+  if (code >= 0x1160 && code < 0x1200) {
+    return false;
+  }
+  const utf8proc_property_t* property = utf8proc_get_property(code);
+  const bool second =
+      property->comb_index >= 0x8000 && property->comb_index != UINT16_MAX;
+  const bool decomposes =
+      property->decomp_seqindex != UINT16_MAX && property->decomp_type == 0;
+  return property->combining_class == 0 && !second && !decomposes;
+}
+
+void append_mapped(std::string_view text, int options, std::string& result) {
+  utf8proc_uint8_t* mapped = nullptr;
+  const auto size = utf8proc_map(
+      reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
+      static_cast<utf8proc_ssize_t>(text.size()),
+      &mapped,
+      static_cast<utf8proc_option_t>(options | UTF8PROC_STABLE));
+  const std::unique_ptr<utf8proc_uint8_t, decltype(&std::free)> owned(
+      mapped, std::free);
+  ensure(size >= 0, "[tokenizer] expected text that has a normal form");
+  result.append(
+      reinterpret_cast<const char*>(mapped), static_cast<size_t>(size));
+}
+
+/// Nearly all text is in this form already: only what may change is mapped,
+/// from the character before it to the next that stands.
+void append_nfc(std::string_view text, std::string& result) {
+  size_t copied = 0; // up to here `text` is in the result
+  size_t before = 0; // the last character's begin
+  for (size_t place = 0; place < text.size();) {
+    const Character character = character_at(text, place);
+    if (stands(character.code)) {
+      before = place;
+      place += character.size;
+      continue;
+    }
+    const size_t begin = before;
+    for (place += character.size; place < text.size();) {
+      const Character next = character_at(text, place);
+      if (stands(next.code)) {
+        break;
+      }
+      place += next.size;
+    }
+    result.append(text.substr(copied, begin - copied));
+    append_mapped(text.substr(begin, place - begin), UTF8PROC_COMPOSE, result);
+    copied = place;
+    before = place;
+  }
+  result.append(text.substr(copied));
+}
+
+bool is_white_space(int32_t code) {
+  return (code >= 0x9 && code <= 0xD) || code == 0x20 || code == 0x85 ||
+      code == 0xA0 || code == 0x1680 || (code >= 0x2000 && code <= 0x200A) ||
+      code == 0x2028 || code == 0x2029 || code == 0x202F || code == 0x205F ||
+      code == 0x3000;
+}
+
+} // namespace
+
+void append_normalized(
+    std::string_view text,
+    NormalForm form,
+    std::string& result) {
+  switch (form) {
+    case NormalForm::kNfc:
+      return append_nfc(text, result);
+    case NormalForm::kNfd:
+      return append_mapped(text, UTF8PROC_DECOMPOSE, result);
+    case NormalForm::kNfkc:
+      return append_mapped(text, UTF8PROC_COMPOSE | UTF8PROC_COMPAT, result);
+    case NormalForm::kNfkd:
+      return append_mapped(text, UTF8PROC_DECOMPOSE | UTF8PROC_COMPAT, result);
+  }
+}
+
+void append_lower(std::string_view text, std::string& result) {
+  constexpr int32_t kDottedI = 0x130; // the one that becomes two characters
+  for (size_t place = 0; place < text.size();) {
+    const Character character = character_at(text, place);
+    place += character.size;
+    if (character.code == kDottedI) {
+      result += "i\xCC\x87";
+      continue;
+    }
+    utf8proc_uint8_t bytes[4];
+    const auto size =
+        utf8proc_encode_char(utf8proc_tolower(character.code), bytes);
+    result.append(
+        reinterpret_cast<const char*>(bytes), static_cast<size_t>(size));
+  }
+}
+
+std::string_view without_left_space(std::string_view text) {
+  while (!text.empty()) {
+    const Character character = character_at(text, 0);
+    if (!is_white_space(character.code)) {
+      break;
+    }
+    text.remove_prefix(character.size);
+  }
+  return text;
+}
+
+std::string_view without_right_space(std::string_view text) {
+  while (!text.empty()) {
+    size_t begin = text.size() - 1;
+    while (begin > 0 && (text[begin] & 0xC0) == 0x80) {
+      --begin;
+    }
+    if (!is_white_space(character_at(text, begin).code)) {
+      break;
+    }
+    text = text.substr(0, begin);
+  }
+  return text;
+}
+
+} // namespace holdfast

@@ -1,0 +1,138 @@
+// Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "holdfast/formats/tokenizer_folder.h"
+#include "tests/formats/tokenizer_json_support.h"
+
+namespace holdfast::test {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+class TokenizerFolder : public testing::Test {
+ protected:
+  TokenizerFolder() {
+    path_ = testing::TempDir() + "/tokenizer_folder_" +
+        testing::UnitTest::GetInstance()->current_test_info()->name();
+    std::filesystem::remove_all(path_);
+    std::filesystem::create_directories(path_);
+    write("tokenizer.json", small_tokenizer_json().dump());
+  }
+  ~TokenizerFolder() override {
+    std::filesystem::remove_all(path_);
+  }
+
+  void write(const char* name, const std::string& text) {
+    std::ofstream(path_ + "/" + name, std::ios::binary) << text;
+  }
+  void write(const char* name, const json& document) {
+    write(name, document.dump());
+  }
+  FolderTokenizer read() const {
+    return read_tokenizer_folder(path_).value();
+  }
+  Status status() const {
+    return read_tokenizer_folder(path_).status();
+  }
+
+  std::string path_;
+};
+
+TEST_F(TokenizerFolder, NeedsATokenizerAlone) {
+  const FolderTokenizer folder = read();
+  EXPECT_EQ(folder.tokenizer.size(), 258);
+  EXPECT_THAT(folder.end_ids, IsEmpty());
+  EXPECT_EQ(folder.chat_template, "");
+  std::filesystem::remove(path_ + "/tokenizer.json");
+  EXPECT_EQ(status().code(), ErrorCode::kNotFound);
+  EXPECT_THAT(status().text(), HasSubstr("this file or tokenizer.model"));
+}
+
+TEST_F(TokenizerFolder, TakesEndsFromAllFilesThatNameThem) {
+  write("tokenizer_config.json", json{{"eos_token", "<end>"}});
+  write("config.json", json{{"eos_token_id", 7}});
+  EXPECT_THAT(read().end_ids, ElementsAre(7, 257));
+  write("generation_config.json", json{{"eos_token_id", {256, 257}}});
+  EXPECT_THAT(read().end_ids, ElementsAre(256, 257));
+  write("generation_config.json", json{{"eos_token_id", 258}});
+  EXPECT_EQ(status().code(), ErrorCode::kCorrupt);
+  EXPECT_THAT(
+      status().text(),
+      HasSubstr("generation_config.json: eos_token_id: expected the id of a "
+                "token, below 258, got 258"));
+}
+
+TEST_F(TokenizerFolder, TakesNamesFromTheMapWhereTheConfigHasNone) {
+  write(
+      "special_tokens_map.json",
+      json{{"bos_token", {{"content", "<end>"}}}, {"eos_token", "ab"}});
+  write("tokenizer_config.json", json{{"eos_token", "<end>"}});
+  const FolderTokenizer folder = read();
+  EXPECT_EQ(folder.tokenizer.bos(), 257);
+  EXPECT_EQ(folder.tokenizer.eos(), 257);
+}
+
+TEST_F(TokenizerFolder, AddsBosByFlagWhereTheClassDoes) {
+  json config{
+      {"bos_token", "<end>"},
+      {"add_bos_token", true},
+      {"tokenizer_class", "PreTrainedTokenizerFast"}};
+  write("tokenizer_config.json", config);
+  EXPECT_FALSE(read().tokenizer.add_bos());
+  config["tokenizer_class"] = "LlamaTokenizerFast";
+  write("tokenizer_config.json", config);
+  EXPECT_TRUE(read().tokenizer.add_bos());
+}
+
+TEST_F(TokenizerFolder, PrefersTheTemplateThatIsAFile) {
+  write("tokenizer_config.json", json{{"chat_template", "one"}});
+  EXPECT_EQ(read().chat_template, "one");
+  write(
+      "tokenizer_config.json",
+      json{
+          {"chat_template",
+           {{{"name", "tool_use"}, {"template", "tools"}},
+            {{"name", "default"}, {"template", "two"}}}}});
+  EXPECT_EQ(read().chat_template, "two");
+  write("chat_template.jinja", std::string("three"));
+  EXPECT_EQ(read().chat_template, "three");
+  write("chat_template.jinja", std::string("\xFF"));
+  EXPECT_THAT(
+      status().text(), HasSubstr("chat_template.jinja: expected UTF-8"));
+  std::filesystem::remove(path_ + "/chat_template.jinja");
+  write(
+      "tokenizer_config.json",
+      json{{"chat_template", {{{"name", "rag"}, {"template", "x"}}}}});
+  EXPECT_EQ(status().code(), ErrorCode::kUnsupported);
+}
+
+TEST_F(TokenizerFolder, NamesTheFileAndTheFieldOfAFault) {
+  const std::pair<const char*, json> faults[] = {
+      {"tokenizer_config.json", {{"eos_token", 7}}},
+      {"tokenizer_config.json", {{"eos_token", {{"text", "x"}}}}},
+      {"tokenizer_config.json", {{"eos_token", "<none>"}}},
+      {"tokenizer_config.json", {{"chat_template", 7}}},
+      {"tokenizer_config.json", {{"add_bos_token", "yes"}}},
+      {"generation_config.json", {{"eos_token_id", "x"}}},
+      {"generation_config.json", {{"eos_token_id", {-1}}}},
+      {"config.json", json::array()},
+  };
+  for (const auto& [file, document] : faults) {
+    write(file, document);
+    EXPECT_EQ(status().code(), ErrorCode::kCorrupt) << document;
+    EXPECT_THAT(status().text(), HasSubstr(std::string(file) + ": "));
+    std::filesystem::remove(path_ + "/" + file);
+  }
+  write("tokenizer_config.json", std::string("{\"a\":"));
+  EXPECT_THAT(status().text(), HasSubstr("expected JSON, got an error at"));
+}
+
+} // namespace
+} // namespace holdfast::test
