@@ -3,6 +3,7 @@
 #include "holdfast/engine/gguf_weights.h"
 
 #include <cmath>
+#include <cstring>
 #include <cstdio>
 #include <limits>
 #include <string>
@@ -245,10 +246,18 @@ cpu::Weight GgufWeights::pack(
     return data + row_of(row, pairs) * row_bytes;
   };
   try {
+    if (type == GgufType::kBF16) {
+      return cpu::Weight::pack_halves(
+          n,
+          k,
+          [=](int64_t row, uint16_t* values) {
+            std::memcpy(values, of(row), static_cast<size_t>(2 * k));
+          },
+          *executor_);
+    }
     if (codes.bits == 0) {
       return cpu::Weight::pack_values(
-          type == GgufType::kBF16 ? cpu::WeightFormat::Kind::kBf16
-                                  : cpu::WeightFormat::Kind::kF32,
+          cpu::WeightFormat::Kind::kF32,
           n,
           k,
           [=](int64_t row, float* values) {
