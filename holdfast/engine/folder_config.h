@@ -1,7 +1,7 @@
 // Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
 //
-// A model folder's config.json as settings, and what every family needs of them.
-// Any thread.
+// A model folder's config.json as settings, and what every family needs of
+// them. Any thread.
 //
 // Errors: throws Error, one line that names the file and the setting.
 

@@ -139,9 +139,8 @@ FolderWeights::Module FolderWeights::module_of(std::string_view name) const {
 }
 
 /// Scales or biases: one a group, both of one type.
-void FolderWeights::require_part(
-    const std::string& name,
-    const Module& module) const {
+void FolderWeights::require_part(const std::string& name, const Module& module)
+    const {
   const StoredTensor& stored = find(name).tensor->stored;
   const auto& [bits, group] = module.matrix.kind;
   std::vector<int64_t> shape = module.parts[0]->stored.shape;
@@ -174,10 +173,7 @@ void FolderWeights::require_dense(std::string_view name) const {
   const StoredTensor& stored = find(name).tensor->stored;
   if (!is_float(stored.type)) {
     throw refusal(
-        name,
-        "BF16, F16 or F32",
-        stored.type_name,
-        ErrorCode::kUnsupported);
+        name, "BF16, F16 or F32", stored.type_name, ErrorCode::kUnsupported);
   }
 }
 
@@ -238,11 +234,9 @@ cpu::Weight FolderWeights::pack_module(const MlxModule& module) const {
       *executor_);
 }
 
-std::vector<cpu::Weight> FolderWeights::pack(
-    std::string_view name,
-    int64_t count,
-    int64_t n,
-    int64_t k) const {
+std::vector<cpu::Weight>
+FolderWeights::pack(std::string_view name, int64_t count, int64_t n, int64_t k)
+    const {
   std::vector<cpu::Weight> result;
   const Tensor& tensor = *find(name).tensor;
   if (!is_quantized(name)) {
@@ -307,7 +301,8 @@ FolderWeights::vector(std::string_view name, int64_t n) const {
     elements *= size;
   }
   if (elements != n) {
-    throw refusal(name, std::to_string(n) + " elements", "shape " + text_of(got));
+    throw refusal(
+        name, std::to_string(n) + " elements", "shape " + text_of(got));
   }
   std::vector<float> values(static_cast<size_t>(n));
   if (is_quantized(name)) {

@@ -2,9 +2,9 @@
 //
 // A model's settings and tensors out of a folder as on model hubs: config.json
 // and safetensors (formats/safetensors_folder.h), mapped. BF16 stays bf16, F16
-// and F32 become f32, MLX's quantised modules keep their codes. A tensor's pages
-// are given back once it is packed, so that a load holds the file or the packed
-// form of a weight, not both.
+// and F32 become f32, MLX's quantised modules keep their codes. A tensor's
+// pages are given back once it is packed, so that a load holds the file or the
+// packed form of a weight, not both.
 //
 // Names are those of the family's published checkpoints without their leading
 // "model." and "language_model.": "layers.0.mlp.up_proj.weight".

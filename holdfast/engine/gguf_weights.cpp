@@ -3,8 +3,8 @@
 #include "holdfast/engine/gguf_weights.h"
 
 #include <cmath>
-#include <cstring>
 #include <cstdio>
+#include <cstring>
 #include <limits>
 #include <string>
 #include <utility>

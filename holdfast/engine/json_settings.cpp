@@ -165,9 +165,8 @@ class Events : public nlohmann::json_sax<nlohmann::json> {
 
 } // namespace
 
-SettingValues parse_json_settings(
-    std::string_view json,
-    std::string_view where) {
+SettingValues
+parse_json_settings(std::string_view json, std::string_view where) {
   Events events(where);
   // The parser would end there and call what it has the whole.
   if (const size_t nul = json.find('\0'); nul != json.npos) {

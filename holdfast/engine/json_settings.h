@@ -1,7 +1,7 @@
 // Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
 //
-// Settings out of a JSON object, such as a model folder's config.json: what lies
-// in an inner object has the names of the outer ones in front,
+// Settings out of a JSON object, such as a model folder's config.json: what
+// lies in an inner object has the names of the outer ones in front,
 // "rope_parameters.rope_theta". Read event by event: memory is a small multiple
 // of the text. Any thread.
 //
@@ -22,6 +22,7 @@ namespace holdfast {
 using SettingValues = std::map<std::string, Setting, std::less<>>;
 
 /// where: the file, for errors.
-SettingValues parse_json_settings(std::string_view json, std::string_view where);
+SettingValues
+parse_json_settings(std::string_view json, std::string_view where);
 
 } // namespace holdfast

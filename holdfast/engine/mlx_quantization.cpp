@@ -47,7 +47,8 @@ void pack(const uint8_t* codes, int64_t k, std::byte* words) {
 }
 
 /// `prefix` ends with a dot.
-MlxQuantized read_quantized(const Settings& settings, const std::string& prefix) {
+MlxQuantized
+read_quantized(const Settings& settings, const std::string& prefix) {
   const MlxQuantized result{
       .bits = static_cast<int>(settings.size(prefix + "bits")),
       .group = static_cast<int>(settings.size(prefix + "group_size"))};
@@ -94,8 +95,7 @@ MlxModule MlxModule::rows(int64_t first, int64_t count) const {
 void MlxModule::read_codes(int64_t row, const cpu::CodeRow& out) const {
   const int64_t groups = k / kind.group;
   const int64_t bytes = groups * (type == TensorType::kF32 ? 4 : 2);
-  unpack_mlx_codes(
-      kind.bits, codes + row * k * kind.bits / 8, k, out.codes);
+  unpack_mlx_codes(kind.bits, codes + row * k * kind.bits / 8, k, out.codes);
   read_tensor_floats(type, scales + row * bytes, groups, out.scales);
   read_tensor_floats(type, biases + row * bytes, groups, out.offsets);
 }

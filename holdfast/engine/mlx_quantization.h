@@ -3,8 +3,8 @@
 // MLX's affine quantisation, as a checkpoint's config.json tells of it:
 //
 //   "quantization": {"group_size": 64, "bits": 4,
-//                    "model.layers.0.mlp.down_proj": {"group_size": 32, "bits": 8},
-//                    "lm_head": false}
+//                    "model.layers.0.mlp.down_proj": {"group_size": 32, "bits":
+//                    8}, "lm_head": false}
 //
 // A module's weight [N, K] is codes in U32 words, a row's K codes one after the
 // other, lowest bit first; scales and biases [N, K / group] are beside it, and

@@ -63,9 +63,8 @@ Result<SafetensorsHeader> parse_safetensors_header(
     std::string_view file);
 
 /// The same of a whole file that lies in memory.
-Result<SafetensorsHeader> parse_safetensors(
-    std::span<const std::byte> bytes,
-    std::string_view file);
+Result<SafetensorsHeader>
+parse_safetensors(std::span<const std::byte> bytes, std::string_view file);
 
 class SafetensorsFile {
  public:

@@ -145,7 +145,8 @@ void SafetensorsFolder::add(
       .shown = folder + "/" + name,
       .file = MappedFile::open(path).value()}));
   const Shard& shard = *shards_.back();
-  const auto header = parse_safetensors(shard.file.bytes(), shard.shown).value();
+  const auto header =
+      parse_safetensors(shard.file.bytes(), shard.shown).value();
   for (const auto& [tensor, stored] : header.tensors) {
     const auto [at, added] = tensors_.emplace(tensor, Tensor{stored, &shard});
     if (!added) {
@@ -161,7 +162,8 @@ Result<SafetensorsFolder> SafetensorsFolder::open(const std::string& folder) {
   try {
     const auto index = index_of(folder);
     SafetensorsFolder result;
-    for (const std::string& name : files_of(folder, index ? &*index : nullptr)) {
+    for (const std::string& name :
+         files_of(folder, index ? &*index : nullptr)) {
       result.add(folder, name);
     }
     if (index) {

@@ -1,9 +1,9 @@
 // Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
 //
-// The tensors of a model folder, mapped where they lie. Its files are those that
-// model.safetensors.index.json names, each tensor in the file that it names;
-// without one, model.safetensors, or model-00001-of-0000N.safetensors with all
-// of its N. Other *.safetensors files are none of the model's.
+// The tensors of a model folder, mapped where they lie. Its files are those
+// that model.safetensors.index.json names, each tensor in the file that it
+// names; without one, model.safetensors, or model-00001-of-0000N.safetensors
+// with all of its N. Other *.safetensors files are none of the model's.
 //
 // Everything is checked at open: headers against sizes, no tensor twice, none
 // that the index misses or puts elsewhere, no file outside the folder

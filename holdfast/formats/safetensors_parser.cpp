@@ -236,9 +236,8 @@ int64_t StoredTensor::elements() const {
   return count;
 }
 
-Result<SafetensorsHeader> parse_safetensors(
-    std::span<const std::byte> bytes,
-    std::string_view file) {
+Result<SafetensorsHeader>
+parse_safetensors(std::span<const std::byte> bytes, std::string_view file) {
   uint64_t length = 0;
   const auto size = static_cast<uint64_t>(bytes.size());
   if (size >= sizeof(length)) {

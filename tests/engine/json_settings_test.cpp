@@ -45,10 +45,18 @@ TEST(JsonSettings, RefusesInOneLineWhatIsNoObjectOrSaysAThingTwice) {
     list += '[';
   }
   for (const std::string& json :
-       {std::string(), std::string("[]"), std::string("3"), std::string("null"),
-        std::string("{"), std::string(R"({"a":1}})"), std::string(R"({"a"})"),
-        std::string(R"({"a":1,"a":2})"), std::string(R"({"a":{"b":1},"a.b":2})"),
-        std::string(R"({"a":1})") + '\0', deep, list}) {
+       {std::string(),
+        std::string("[]"),
+        std::string("3"),
+        std::string("null"),
+        std::string("{"),
+        std::string(R"({"a":1}})"),
+        std::string(R"({"a"})"),
+        std::string(R"({"a":1,"a":2})"),
+        std::string(R"({"a":{"b":1},"a.b":2})"),
+        std::string(R"({"a":1})") + '\0',
+        deep,
+        list}) {
     try {
       parse_json_settings(json, "FILE");
       ADD_FAILURE() << json.substr(0, 40);

@@ -59,8 +59,8 @@ class MlxQuantizationTest : public testing::Test {
     std::ofstream(folder_ + "/config.json") << config_with(quantization);
   }
   /// The module's three tensors, of random values.
-  void add(
-      const std::string& module,
+  void
+  add(const std::string& module,
       const MlxQuantized& kind,
       mx::Dtype dtype = mx::bfloat16) {
     const mx::array values = mx::astype(

@@ -51,8 +51,15 @@ TEST_F(FolderFileTest, GivesTheRealPathOfWhatLiesInTheFolder) {
 
 TEST_F(FolderFileTest, FollowsNoNameOutOfTheFolder) {
   for (const std::string name :
-       {"", "../secret", "part/../../secret", ".", "..", "part/..",
-        "./config.json", "part/", "/etc/passwd"}) {
+       {"",
+        "../secret",
+        "part/../../secret",
+        ".",
+        "..",
+        "part/..",
+        "./config.json",
+        "part/",
+        "/etc/passwd"}) {
     EXPECT_EQ(code(name), ErrorCode::kCorrupt) << name;
   }
   EXPECT_EQ(code(std::string("a\0b", 3)), ErrorCode::kCorrupt);
@@ -71,8 +78,7 @@ TEST_F(FolderFileTest, FollowsNoLinkOutOfTheFolder) {
   fs::create_directory_symlink(root_, root_ / "model/up");
   fs::create_symlink("loop", root_ / "model/loop");
   for (const char* name : {"out", "far", "up/secret"}) {
-    const Status status =
-        file_in_folder(root_ / "model", name).status();
+    const Status status = file_in_folder(root_ / "model", name).status();
     EXPECT_EQ(status.code(), ErrorCode::kCorrupt) << name;
     EXPECT_NE(status.text().find("link out of it"), std::string::npos);
     EXPECT_EQ(status.text().find('\n'), std::string::npos);

@@ -55,10 +55,9 @@ class SafetensorsFolderTest : public testing::Test {
   void write_shards() const {
     write(kFirst, file_of({"a", "bb"}));
     write(kSecond, file_of({"ccc"}));
-    write_index(
-        R"("a":"model-00001-of-00002.safetensors",)"
-        R"("bb":"model-00001-of-00002.safetensors",)"
-        R"("ccc":"model-00002-of-00002.safetensors")");
+    write_index(R"("a":"model-00001-of-00002.safetensors",)"
+                R"("bb":"model-00001-of-00002.safetensors",)"
+                R"("ccc":"model-00002-of-00002.safetensors")");
   }
   void write_index(const std::string& map) const {
     write(
@@ -80,7 +79,9 @@ bool says(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
-TEST_F(SafetensorsFolderTest, ReadsOneFileOrTheShardsOfAnIndexOrOfTheirNumbers) {
+TEST_F(
+    SafetensorsFolderTest,
+    ReadsOneFileOrTheShardsOfAnIndexOrOfTheirNumbers) {
   write("model.safetensors", file_of({"a", "bb"}));
   write("consolidated.safetensors", "of nobody");
   auto one = SafetensorsFolder::open(folder_).value();
@@ -120,12 +121,13 @@ TEST_F(SafetensorsFolderTest, NamesTheShardThatIsMissing) {
   EXPECT_TRUE(says(refused(ErrorCode::kNotFound), "model.safetensors"));
 }
 
-TEST_F(SafetensorsFolderTest, NamesTheTensorThatIsInAnotherFileThanTheIndexSays) {
+TEST_F(
+    SafetensorsFolderTest,
+    NamesTheTensorThatIsInAnotherFileThanTheIndexSays) {
   write_shards();
-  write_index(
-      R"("a":"model-00001-of-00002.safetensors",)"
-      R"("bb":"model-00002-of-00002.safetensors",)"
-      R"("ccc":"model-00002-of-00002.safetensors")");
+  write_index(R"("a":"model-00001-of-00002.safetensors",)"
+              R"("bb":"model-00002-of-00002.safetensors",)"
+              R"("ccc":"model-00002-of-00002.safetensors")");
   std::string line = refused();
   EXPECT_TRUE(says(line, "\"bb\"") && says(line, kSecond)) << line;
   write_index(R"("a":"model-00001-of-00002.safetensors")");
@@ -183,18 +185,26 @@ TEST_F(SafetensorsFolderTest, NeverReadsOutsideAFileWithFlippedBits) {
     }
     for (const auto& [name, tensor] : folder.value().tensors()) {
       EXPECT_LE(
-          tensor.stored.offset + tensor.stored.bytes,
-          Bytes(std::ssize(whole)));
+          tensor.stored.offset + tensor.stored.bytes, Bytes(std::ssize(whole)));
     }
   }
 }
 
 TEST(SafetensorsIndexTest, RefusesWhatIsNoMapOfFiles) {
   for (const std::string json :
-       {"", "[]", "3", "\"a\"", "{}", "{", R"({"weight_map":3})",
-        R"({"weight_map":null})", R"({"weight_map":[]})",
-        R"({"weight_map":{}})", R"({"weight_map":{"a":1}})",
-        R"({"weight_map":{"a":{}}})", R"({"weight_map":{"a":["b"]}})",
+       {"",
+        "[]",
+        "3",
+        "\"a\"",
+        "{}",
+        "{",
+        R"({"weight_map":3})",
+        R"({"weight_map":null})",
+        R"({"weight_map":[]})",
+        R"({"weight_map":{}})",
+        R"({"weight_map":{"a":1}})",
+        R"({"weight_map":{"a":{}}})",
+        R"({"weight_map":{"a":["b"]}})",
         R"({"weight_map":{"a":"b","a":"b"}})",
         R"({"weight_map":{"a":"b"},"weight_map":{"c":"d"}})",
         R"({"metadata":{"weight_map":{"a":"b"}}})",

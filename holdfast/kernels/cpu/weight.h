@@ -67,11 +67,8 @@ class Weight {
       Executor& executor);
 
   /// kBf16, of bits that are kept as they are.
-  static Weight pack_halves(
-      int64_t n,
-      int64_t k,
-      const ReadHalves& read,
-      Executor& executor);
+  static Weight
+  pack_halves(int64_t n, int64_t k, const ReadHalves& read, Executor& executor);
 
   const WeightFormat& format() const {
     return format_;

@@ -66,8 +66,8 @@ __m256i pack_word(const Row* rows, int w, int h) {
         _mm256_srli_epi16(
             rows[Codes::kDirectRows + at / kBits].half[h], at % kBits),
         one);
-    word = _mm256_or_si256(
-        word, _mm256_slli_epi16(bit, Codes::kDirectRows + i));
+    word =
+        _mm256_or_si256(word, _mm256_slli_epi16(bit, Codes::kDirectRows + i));
   }
   return word;
 }
