@@ -188,7 +188,8 @@ bool GgufWeights::has(std::string_view name) const {
 /// "<file>: tensor <name> at offset N: ".
 std::string
 GgufWeights::where_is(std::string_view name, const GgufTensor* tensor) const {
-  return file_.name() + ": tensor " + std::string(name) +
+  return file_.part(tensor ? tensor->part : 0).name() + ": tensor " +
+      std::string(name) +
       (tensor ? " at offset " + std::to_string(tensor->offset) : "") + ": ";
 }
 
@@ -223,12 +224,12 @@ GgufWeights::find(std::string_view name, int64_t rows, int64_t k) const {
 }
 
 void GgufWeights::finished(const GgufTensor& tensor) const {
-  if (const MappedFile* mapping = file_.mapping()) {
+  if (const MappedFile* mapping = file_.part(tensor.part).mapping()) {
     mapping->drop(Bytes(tensor.offset), Bytes(tensor.bytes));
   }
   done_ += tensor.bytes;
   if (progress_) {
-    progress_(Bytes(done_), Bytes(file_.size() - file_.data_offset()));
+    progress_(Bytes(done_), Bytes(file_.data_bytes()));
   }
 }
 
