@@ -74,13 +74,11 @@ class Events : public nlohmann::json_sax<nlohmann::json> {
     return put(UnusableSetting());
   }
   bool start_object(size_t) override {
+    require_depth();
     if (in_list_ > 0) {
       list_.usable = false;
       ++in_list_;
       return true;
-    }
-    if (open_.size() == kMostDepth) {
-      complain(name_, "at most 32 objects in one another", "more");
     }
     if (!open_.empty()) {
       put(UnusableSetting());
@@ -103,6 +101,7 @@ class Events : public nlohmann::json_sax<nlohmann::json> {
       list_.usable = false;
     }
     require_open();
+    require_depth();
     ++in_list_;
     return true;
   }
@@ -138,6 +137,11 @@ class Events : public nlohmann::json_sax<nlohmann::json> {
     }
     return true;
   }
+  void require_depth() const {
+    if (open_.size() + in_list_ == kMostDepth) {
+      complain(name_, "at most 32 objects and lists in one another", "more");
+    }
+  }
   void require_open() const {
     if (open_.empty()) {
       complain("", "a JSON object", "something else");
@@ -159,7 +163,7 @@ class Events : public nlohmann::json_sax<nlohmann::json> {
   std::vector<size_t> open_; // lengths of the prefixes of the objects around
   std::string prefix_;
   std::string name_;
-  int64_t in_list_ = 0; // lists, and objects in them, that are open
+  size_t in_list_ = 0; // lists, and objects in them, that are open
   List list_;
 };
 

@@ -6,7 +6,7 @@
 // of the text. Any thread.
 //
 // Errors: throws Error (kCorrupt), one line that names the file, for what is no
-// JSON object, a name that comes twice, objects more than 32 deep.
+// JSON object, a name that comes twice, objects and lists more than 32 deep.
 
 #pragma once
 
