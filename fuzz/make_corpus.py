@@ -297,7 +297,35 @@ def write_tokenizers():
     (folder / "seed_unigram").write_bytes(b"b" + pieces + field(2, bytes([3 << 3, 1])))
 
 
+def write_folders():
+    """Files of model folders: safetensors, their index, config.json."""
+    codes = {"m.weight": ("U32", [2, 8], bytes(64)), "m.scales": ("BF16", [2, 2], bytes(8)),
+             "m.biases": ("BF16", [2, 2], bytes(8)), "n": ("F32", [], bytes(4))}
+    index = {"metadata": {"total_size": 84}, "weight_map": {name: "a" for name in codes}}
+    config = {
+        "model_type": "x", "hidden_size": 8, "num_hidden_layers": 1,
+        "num_attention_heads": 2, "num_key_value_heads": 1, "vocab_size": 4,
+        "rms_norm_eps": 1e-6, "rope_scaling": {"factor": 8.0, "type": "linear"},
+        "eos_token_id": [1, 2], "layer_types": ["full", "sliding"], "head_dim": None,
+        "quantization": {"group_size": 64, "bits": 4, "mode": "affine", "lm_head": False,
+                         "model.layers.0.mlp.up_proj": {"group_size": 32, "bits": 8}},
+    }
+    part = config | {"quantization_config": {"quant_method": "gptq"}}
+    part.pop("quantization")
+    seeds = {
+        "safetensors/seed_quantized": safetensors(codes, {"format": "mlx"}),
+        "safetensors/seed_index": json.dumps(index).encode(),
+        "config/seed_quantized": json.dumps(config).encode(),
+        "config/seed_part": json.dumps({"model_type": "y", "text_config": part}).encode(),
+    }
+    for name, data in seeds.items():
+        path = HERE / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+
+
 def main():
+    write_folders()
     write_segments()
     write_resume_points()
     write_tensors()

@@ -2,140 +2,19 @@
 
 #include "holdfast/engine/folder_weights.h"
 
-#include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <functional>
 
-#include <nlohmann/json.hpp>
-
-#include "mlx/io.h"
-#include "mlx/transforms.h"
-
-#include "holdfast/base/bits.h"
 #include "holdfast/base/check.h"
+#include "holdfast/engine/folder_config.h"
+#include "holdfast/formats/gguf_cursor.h"
 
 namespace holdfast {
 
 namespace {
 
-namespace fs = std::filesystem;
-namespace mx = mlx::core;
-using nlohmann::json;
-using Values = std::map<std::string, Setting, std::less<>>;
-
-Setting list_of(const json& array) {
-  std::vector<std::string> words;
-  std::vector<double> numbers;
-  for (const json& item : array) {
-    if (item.is_string()) {
-      words.push_back(item.get<std::string>());
-    } else if (item.is_number()) {
-      numbers.push_back(item.get<double>());
-    } else {
-      return UnusableSetting();
-    }
-  }
-  if (!words.empty() && !numbers.empty()) {
-    return UnusableSetting();
-  }
-  return numbers.empty() ? Setting(std::move(words))
-                         : Setting(std::move(numbers));
-}
-
-/// Objects are flattened: "outer.inner". Their own name has no usable value.
-void add_values(const json& object, const std::string& prefix, Values& values) {
-  for (const auto& [key, value] : object.items()) {
-    const std::string name = prefix + key;
-    if (value.is_object()) {
-      values[name] = UnusableSetting();
-      add_values(value, name + ".", values);
-    } else if (value.is_boolean()) {
-      values[name] = value.get<bool>();
-    } else if (value.is_number_float()) {
-      values[name] = value.get<double>();
-    } else if (value.is_number_unsigned()) {
-      const auto number = value.get<uint64_t>();
-      values[name] = number > uint64_t{INT64_MAX}
-          ? Setting(static_cast<double>(number))
-          : Setting(static_cast<int64_t>(number));
-    } else if (value.is_number_integer()) {
-      values[name] = value.get<int64_t>();
-    } else if (value.is_string()) {
-      values[name] = value.get<std::string>();
-    } else if (value.is_array()) {
-      values[name] = list_of(value);
-    } else {
-      values[name] = std::monostate();
-    }
-  }
-}
-
-/// A multimodal model's language part is its "text_config"; what that lacks
-/// (tied embeddings, the family's name) stands beside it.
-Settings read_settings(const std::string& path) {
-  std::ifstream file(path);
-  if (!file) {
-    throw Error(
-        ErrorCode::kIo, path + ": expected a file that can be read, got none");
-  }
-  const json document = json::parse(file, nullptr, false);
-  if (!document.is_object()) {
-    throw Error(
-        ErrorCode::kCorrupt, path + ": expected a JSON object, got none");
-  }
-  Values values;
-  add_values(document, "", values);
-  const auto text = document.find("text_config");
-  if (text != document.end() && text->is_object()) {
-    const Setting family = values["model_type"];
-    add_values(*text, "", values);
-    values["model_type"] = family;
-  }
-  return {path, std::move(values)};
-}
-
-ModelConfig config_of(const Settings& settings, const std::string& folder) {
-  ModelConfig config;
-  config.family = settings.text("model_type");
-  config.name = fs::path(folder).filename().string();
-  config.layers = settings.size("num_hidden_layers");
-  config.hidden = settings.size("hidden_size");
-  config.ffn = settings.size("intermediate_size", 0);
-  config.query_heads = settings.size("num_attention_heads");
-  config.kv_heads = settings.size("num_key_value_heads", config.query_heads);
-  config.vocab = settings.size("vocab_size");
-  config.context = settings.size("max_position_embeddings", 0);
-  config.window = settings.size("sliding_window", 0);
-  config.norm_eps = settings.number("rms_norm_eps");
-  for (const auto& [name, value] :
-       {std::pair("num_hidden_layers", config.layers),
-        std::pair("hidden_size", config.hidden),
-        std::pair("num_attention_heads", config.query_heads),
-        std::pair("num_key_value_heads", config.kv_heads),
-        std::pair("vocab_size", config.vocab)}) {
-    if (value < 1) {
-      throw settings.refusal(name, "at least 1", "0");
-    }
-  }
-  config.head_dim =
-      settings.size("head_dim", config.hidden / config.query_heads);
-  return config;
-}
-
-std::string canonical(std::string name) {
-  for (bool cut = true; cut;) {
-    cut = false;
-    for (const std::string_view prefix : {"language_model.", "model."}) {
-      if (name.starts_with(prefix)) {
-        name.erase(0, prefix.size());
-        cut = true;
-      }
-    }
-  }
-  return name;
-}
+constexpr std::string_view kWeight = ".weight";
 
 std::string text_of(const std::vector<int64_t>& shape) {
   std::string text = "[";
@@ -145,144 +24,261 @@ std::string text_of(const std::vector<int64_t>& shape) {
   return text + "]";
 }
 
-/// `count` values from element `first` on, as f32.
-void read_floats(
-    const mx::array& tensor,
-    int64_t first,
-    int64_t count,
-    float* values) {
-  if (tensor.dtype() == mx::float32) {
-    std::copy_n(tensor.data<float>() + first, count, values);
-    return;
-  }
-  const auto* bits =
-      reinterpret_cast<const uint16_t*>(tensor.data<mx::bfloat16_t>()) + first;
-  const bool bf16 = tensor.dtype() == mx::bfloat16;
-  for (int64_t i = 0; i < count; ++i) {
-    values[i] = bf16 ? bf16_to_f32(bits[i]) : f16_to_f32(bits[i]);
-  }
+ModelConfig named_config(const Settings& settings, const std::string& folder) {
+  ModelConfig config = folder_model_config(settings);
+  std::error_code error;
+  const auto real = std::filesystem::canonical(folder, error);
+  config.name = (error ? std::filesystem::path(folder) : real).filename();
+  return config;
 }
 
 } // namespace
 
 FolderWeights::FolderWeights(
     const std::string& folder,
-    std::shared_ptr<Executor> executor)
+    std::shared_ptr<Executor> executor,
+    Progress progress)
     : folder_(folder),
       executor_(std::move(executor)),
-      settings_(read_settings(folder + "/config.json")),
-      config_(config_of(settings_, folder)) {
-  std::vector<std::string> files;
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(folder, error)) {
-    if (entry.path().extension() == ".safetensors") {
-      files.push_back(entry.path().string());
-    }
-  }
-  if (error || files.empty()) {
-    throw Error(
-        ErrorCode::kIo,
-        folder + ": expected a folder with *.safetensors files, got none");
-  }
-  std::sort(files.begin(), files.end());
-  for (const std::string& file : files) {
-    add_file(file);
-  }
-}
-
-void FolderWeights::add_file(const std::string& path) {
-  std::unordered_map<std::string, mx::array> loaded;
-  try {
-    loaded = mx::load_safetensors(path, mx::Device::cpu).first;
-  } catch (const std::exception& error) {
-    throw Error(
-        ErrorCode::kCorrupt,
-        path + ": expected a safetensors file, got: " + error.what());
-  }
-  for (auto& [name, array] : loaded) {
-    Tensor tensor{
-        .array = array, .shape = {array.shape().begin(), array.shape().end()}};
-    if (!tensors_.emplace(canonical(name), std::move(tensor)).second) {
+      progress_(std::move(progress)),
+      settings_(read_folder_settings(folder)),
+      config_(named_config(settings_, folder)),
+      quantization_(settings_),
+      files_(SafetensorsFolder::open(folder).value()) {
+  for (const auto& [name, tensor] : files_.tensors()) {
+    const auto [at, added] =
+        names_.emplace(canonical_name(name), Entry{name, &tensor});
+    if (!added) {
       throw Error(
           ErrorCode::kCorrupt,
-          std::string(path).append(": expected each tensor once, got ") + name +
-              " twice");
+          tensor.shard->shown + ": expected each tensor once, got " +
+              gguf_quoted(name) + " beside " + gguf_quoted(at->second.name));
     }
+    total_ += tensor.stored.bytes;
   }
 }
 
 bool FolderWeights::has(std::string_view name) const {
-  return tensors_.contains(std::string(name));
+  return look(name) != nullptr;
 }
 
-FolderWeights::Tensor& FolderWeights::find(std::string_view name) const {
-  const auto found = tensors_.find(std::string(name));
-  if (found == tensors_.end()) {
+const FolderWeights::Entry* FolderWeights::look(std::string_view name) const {
+  const auto found = names_.find(std::string(name));
+  return found == names_.end() ? nullptr : &found->second;
+}
+
+const FolderWeights::Entry& FolderWeights::find(std::string_view name) const {
+  const Entry* entry = look(name);
+  if (entry == nullptr) {
     throw Error(
         ErrorCode::kCorrupt,
-        folder_ + ": expected tensor " + std::string(name) + ", got none");
+        folder_ + ": tensor " + std::string(name) +
+            ": expected it in one of the files, got none");
   }
-  return found->second;
+  return *entry;
+}
+
+Error FolderWeights::refusal(
+    std::string_view name,
+    const std::string& expected,
+    const std::string& got,
+    ErrorCode code) const {
+  const Entry* entry = look(name);
+  return {
+      code,
+      (entry ? entry->tensor->shard->shown : folder_) + ": tensor " +
+          gguf_escaped(entry ? entry->name : name) + ": expected " + expected +
+          ", got " + got};
+}
+
+bool FolderWeights::is_quantized(std::string_view name) const {
+  if (!name.ends_with(kWeight)) {
+    return false;
+  }
+  const Entry* entry = look(name);
+  return entry != nullptr && entry->tensor->stored.type == TensorType::kU32;
+}
+
+FolderWeights::Module FolderWeights::module_of(std::string_view name) const {
+  const std::string module(name.substr(0, name.size() - kWeight.size()));
+  const auto kind = quantization_.of(module);
+  if (!kind) {
+    throw refusal(
+        name,
+        "BF16, F16 or F32, as config.json names no quantisation of it",
+        "U32",
+        ErrorCode::kUnsupported);
+  }
+  Module result{
+      .matrix = {.kind = *kind},
+      .parts = {
+          find(name).tensor,
+          find(module + ".scales").tensor,
+          find(module + ".biases").tensor}};
+  const StoredTensor& codes = result.parts[0]->stored;
+  const int64_t words = codes.shape.empty() ? 0 : codes.shape.back();
+  MlxModule& matrix = result.matrix;
+  matrix.k = words * 32 / kind->bits;
+  if (codes.elements() == 0 || words * 32 % kind->bits != 0 ||
+      matrix.k % kind->group != 0) {
+    throw refusal(
+        name,
+        "rows of " + std::to_string(kind->bits) +
+            " bits a weight in groups of " + std::to_string(kind->group) +
+            " (config.json: quantization)",
+        "shape " + text_of(codes.shape));
+  }
+  matrix.n = codes.elements() / words;
+  matrix.type = result.parts[1]->stored.type;
+  require_part(module + ".scales", result);
+  require_part(module + ".biases", result);
+  matrix.codes = result.parts[0]->bytes().data();
+  matrix.scales = result.parts[1]->bytes().data();
+  matrix.biases = result.parts[2]->bytes().data();
+  return result;
+}
+
+/// Scales or biases: one a group, both of one type.
+void FolderWeights::require_part(const std::string& name, const Module& module)
+    const {
+  const StoredTensor& stored = find(name).tensor->stored;
+  const auto& [bits, group] = module.matrix.kind;
+  std::vector<int64_t> shape = module.parts[0]->stored.shape;
+  shape.back() = module.matrix.k / group;
+  if (stored.shape != shape) {
+    throw refusal(
+        name,
+        "shape " + text_of(shape) + " for " + std::to_string(bits) +
+            " bits in groups of " + std::to_string(group),
+        text_of(stored.shape));
+  }
+  if (stored.type != module.matrix.type || !is_float(stored.type)) {
+    throw refusal(
+        name,
+        "BF16, F16 or F32, of scales and biases alike",
+        stored.type_name,
+        ErrorCode::kUnsupported);
+  }
 }
 
 std::vector<int64_t> FolderWeights::dims(std::string_view name) const {
-  return find(name).shape;
+  std::vector<int64_t> shape = find(name).tensor->stored.shape;
+  if (is_quantized(name)) {
+    shape.back() = module_of(name).matrix.k;
+  }
+  return shape;
 }
 
-mx::array FolderWeights::take(std::string_view name) const {
-  Tensor& tensor = find(name);
-  const std::string where =
-      folder_ + ": tensor " + std::string(name) + ": expected ";
-  if (!tensor.array) {
-    throw Error(
-        ErrorCode::kInternal, where + "to be asked for once, got twice");
+void FolderWeights::require_dense(std::string_view name) const {
+  const StoredTensor& stored = find(name).tensor->stored;
+  if (!is_float(stored.type)) {
+    throw refusal(
+        name, "BF16, F16 or F32", stored.type_name, ErrorCode::kUnsupported);
   }
-  const mx::Dtype dtype = tensor.array->dtype();
-  if (dtype != mx::float32 && dtype != mx::bfloat16 && dtype != mx::float16) {
-    throw Error(
-        ErrorCode::kUnsupported,
-        where + "float32, bfloat16 or float16, got another type (quantised?)");
+}
+
+void FolderWeights::finished(const Tensor& tensor) const {
+  tensor.drop();
+  done_ += tensor.stored.bytes;
+  if (progress_) {
+    progress_(std::min(done_, total_), total_);
   }
-  mx::array array = *std::exchange(tensor.array, std::nullopt);
+}
+
+cpu::Weight FolderWeights::pack_dense(
+    TensorType type,
+    const std::byte* first,
+    int64_t n,
+    int64_t k) const {
+  if (type == TensorType::kBF16) {
+    return cpu::Weight::pack_halves(
+        n,
+        k,
+        [=](int64_t row, uint16_t* values) {
+          std::memcpy(values, first + 2 * row * k, static_cast<size_t>(2 * k));
+        },
+        *executor_);
+  }
+  const int64_t row_bytes = k * (type == TensorType::kF32 ? 4 : 2);
+  return cpu::Weight::pack_values(
+      cpu::WeightFormat::Kind::kF32,
+      n,
+      k,
+      [=](int64_t row, float* values) {
+        read_tensor_floats(type, first + row * row_bytes, k, values);
+      },
+      *executor_);
+}
+
+cpu::Weight FolderWeights::pack_module(const MlxModule& module) const {
+  // Scales of 24 bits do not fit the format of codes: then the weights that
+  // they give are kept themselves.
+  if (module.type == TensorType::kF32) {
+    return cpu::Weight::pack_values(
+        cpu::WeightFormat::Kind::kF32,
+        module.n,
+        module.k,
+        [&](int64_t row, float* values) { module.read_values(row, values); },
+        *executor_);
+  }
+  return cpu::Weight::pack_codes(
+      {cpu::WeightFormat::Kind::kCodes,
+       module.kind.bits,
+       module.kind.group,
+       true},
+      module.n,
+      module.k,
+      [&](int64_t row, const cpu::CodeRow& out) {
+        module.read_codes(row, out);
+      },
+      *executor_);
+}
+
+std::vector<cpu::Weight>
+FolderWeights::pack(std::string_view name, int64_t count, int64_t n, int64_t k)
+    const {
+  std::vector<cpu::Weight> result;
+  const Tensor& tensor = *find(name).tensor;
+  if (!is_quantized(name)) {
+    require_dense(name);
+    const TensorType type = tensor.stored.type;
+    const int64_t bytes = n * k * (type == TensorType::kF32 ? 4 : 2);
+    for (int64_t i = 0; i < count; ++i) {
+      result.push_back(
+          pack_dense(type, tensor.bytes().data() + i * bytes, n, k));
+    }
+    finished(tensor);
+    return result;
+  }
+  const Module module = module_of(name);
   try {
-    mx::eval({array});
-  } catch (const std::exception& error) {
-    throw Error(ErrorCode::kIo, where + "its bytes, got: " + error.what());
+    for (int64_t i = 0; i < count; ++i) {
+      result.push_back(pack_module(module.matrix.rows(i * n, n)));
+    }
+  } catch (const Error& error) {
+    throw Error(
+        ErrorCode::kCorrupt,
+        tensor.shard->shown + ": tensor " + gguf_escaped(name) + ": " +
+            error.what());
   }
-  return array;
+  for (const Tensor* part : module.parts) {
+    finished(*part);
+  }
+  return result;
 }
 
 void FolderWeights::require_shape(
     std::string_view name,
     const std::vector<int64_t>& shape) const {
   if (const auto got = dims(name); got != shape) {
-    throw Error(
-        ErrorCode::kCorrupt,
-        folder_ + ": tensor " + std::string(name) + ": expected shape " +
-            text_of(shape) + ", got " + text_of(got));
+    throw refusal(name, "shape " + text_of(shape), text_of(got));
   }
-}
-
-cpu::Weight FolderWeights::pack(
-    const mx::array& tensor,
-    int64_t first,
-    int64_t n,
-    int64_t k) const {
-  return cpu::Weight::pack_values(
-      tensor.dtype() == mx::bfloat16 ? cpu::WeightFormat::Kind::kBf16
-                                     : cpu::WeightFormat::Kind::kF32,
-      n,
-      k,
-      [&](int64_t row, float* values) {
-        read_floats(tensor, (first + row) * k, k, values);
-      },
-      *executor_);
 }
 
 cpu::Weight
 FolderWeights::matrix(std::string_view name, int64_t n, int64_t k) const {
   require_shape(name, {n, k});
-  return pack(take(name), 0, n, k);
+  return pack(name, 1, n, k)[0];
 }
 
 std::vector<cpu::Weight>
@@ -293,37 +289,44 @@ FolderWeights::stack(std::string_view name, int64_t count, int64_t n, int64_t k)
   } else {
     require_shape(name, {count, n, k});
   }
-  const mx::array tensor = take(name);
-  std::vector<cpu::Weight> matrices;
-  for (int64_t i = 0; i < count; ++i) {
-    matrices.push_back(pack(tensor, i * n, n, k));
-  }
-  return matrices;
+  return pack(name, count, n, k);
 }
 
 std::vector<float>
 FolderWeights::vector(std::string_view name, int64_t n) const {
+  const Entry& entry = find(name);
   int64_t elements = 1;
   const auto got = dims(name);
   for (const int64_t size : got) {
     elements *= size;
   }
   if (elements != n) {
-    throw Error(
-        ErrorCode::kCorrupt,
-        folder_ + ": tensor " + std::string(name) + ": expected " +
-            std::to_string(n) + " elements, got shape " + text_of(got));
+    throw refusal(
+        name, std::to_string(n) + " elements", "shape " + text_of(got));
   }
   std::vector<float> values(static_cast<size_t>(n));
-  read_floats(take(name), 0, n, values.data());
-  for (const float value : values) {
-    if (!std::isfinite(value)) {
-      throw Error(
-          ErrorCode::kCorrupt,
-          folder_ + ": tensor " + std::string(name) +
-              ": expected finite numbers, got " + std::to_string(value));
+  if (is_quantized(name)) {
+    const MlxModule module = module_of(name).matrix;
+    for (int64_t row = 0; row < module.n; ++row) {
+      module.read_values(row, values.data() + row * module.k);
+    }
+  } else {
+    require_dense(name);
+    read_tensor_floats(
+        entry.tensor->stored.type,
+        entry.tensor->bytes().data(),
+        n,
+        values.data());
+  }
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (!std::isfinite(values[i])) {
+      throw refusal(
+          name,
+          "finite numbers",
+          std::to_string(values[i]) + " at index " + std::to_string(i));
     }
   }
+  finished(*entry.tensor);
   return values;
 }
 

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <cstdio>
+#include <cstring>
 #include <limits>
 #include <string>
 #include <utility>
@@ -187,7 +188,8 @@ bool GgufWeights::has(std::string_view name) const {
 /// "<file>: tensor <name> at offset N: ".
 std::string
 GgufWeights::where_is(std::string_view name, const GgufTensor* tensor) const {
-  return file_.name() + ": tensor " + std::string(name) +
+  return file_.part(tensor ? tensor->part : 0).name() + ": tensor " +
+      std::string(name) +
       (tensor ? " at offset " + std::to_string(tensor->offset) : "") + ": ";
 }
 
@@ -222,12 +224,12 @@ GgufWeights::find(std::string_view name, int64_t rows, int64_t k) const {
 }
 
 void GgufWeights::finished(const GgufTensor& tensor) const {
-  if (const MappedFile* mapping = file_.mapping()) {
+  if (const MappedFile* mapping = file_.part(tensor.part).mapping()) {
     mapping->drop(Bytes(tensor.offset), Bytes(tensor.bytes));
   }
   done_ += tensor.bytes;
   if (progress_) {
-    progress_(Bytes(done_), Bytes(file_.size() - file_.data_offset()));
+    progress_(Bytes(done_), Bytes(file_.data_bytes()));
   }
 }
 
@@ -245,10 +247,18 @@ cpu::Weight GgufWeights::pack(
     return data + row_of(row, pairs) * row_bytes;
   };
   try {
+    if (type == GgufType::kBF16) {
+      return cpu::Weight::pack_halves(
+          n,
+          k,
+          [=](int64_t row, uint16_t* values) {
+            std::memcpy(values, of(row), static_cast<size_t>(2 * k));
+          },
+          *executor_);
+    }
     if (codes.bits == 0) {
       return cpu::Weight::pack_values(
-          type == GgufType::kBF16 ? cpu::WeightFormat::Kind::kBf16
-                                  : cpu::WeightFormat::Kind::kF32,
+          cpu::WeightFormat::Kind::kF32,
           n,
           k,
           [=](int64_t row, float* values) {

@@ -7,6 +7,7 @@
 
 #include "holdfast/formats/gguf_cursor.h"
 #include "holdfast/formats/gguf_parser.h"
+#include "holdfast/formats/gguf_parts.h"
 
 namespace holdfast {
 
@@ -26,16 +27,11 @@ std::string describe(const GgufKey& key) {
 } // namespace
 
 Result<GgufFile> GgufFile::open(const std::string& path) {
-  Result<MappedFile> mapped = MappedFile::open(path);
-  if (!mapped.ok()) {
-    return mapped.status();
+  try {
+    return GgufParts::open(path);
+  } catch (const Error& error) {
+    return Status(error.code(), error.what());
   }
-  Result<GgufFile> file = parse(mapped.value().bytes(), path);
-  if (file.ok()) {
-    // The bytes do not move with the mapping that owns them.
-    file.value().mapping_ = std::move(mapped).value();
-  }
-  return file;
 }
 
 Result<GgufFile>
@@ -45,10 +41,29 @@ GgufFile::parse(std::span<const std::byte> bytes, std::string name) {
   file.name_ = std::move(name);
   try {
     GgufParser(file).parse();
+    GgufParts::require_whole(file);
   } catch (const Error& error) {
     return Status(error.code(), error.what());
   }
   return file;
+}
+
+int64_t GgufFile::size() const {
+  auto size = static_cast<int64_t>(bytes_.size());
+  for (const GgufFile& part : rest_) {
+    size += part.size();
+  }
+  return size;
+}
+
+int64_t GgufFile::data_bytes() const {
+  // A part without tensors may end before it is aligned.
+  const auto end = static_cast<int64_t>(bytes_.size());
+  int64_t bytes = std::max<int64_t>(0, end - data_offset_);
+  for (const GgufFile& part : rest_) {
+    bytes += part.data_bytes();
+  }
+  return bytes;
 }
 
 const GgufKey* GgufFile::find(std::string_view key) const {

@@ -40,8 +40,9 @@ struct GgufTensor {
   int dims = 0; // 1 to 4
   /// The format's order: ne[0] weights make a row; unused ones are 1.
   std::array<int64_t, 4> ne{1, 1, 1, 1};
-  int64_t offset = 0; // from the start of the file
+  int64_t offset = 0; // from the start of its part
   int64_t bytes = 0;
+  int part = 0; // of the files of a model in parts, which of them holds it
 
   int64_t rows() const {
     return ne[1] * ne[2] * ne[3];
@@ -53,11 +54,14 @@ struct GgufTensor {
 
 class GgufFile {
  public:
-  /// Maps and checks a file. Errors: those of MappedFile::open, kCorrupt where
-  /// the bytes contradict the format, kUnsupported for what holdfast does not
-  /// read (other versions, split files, nested arrays, other tensor types).
+  /// Maps and checks a file. Of a model in parts, "...-00001-of-0000N.gguf",
+  /// `path` is the first; the others lie beside it, and their tensors are this
+  /// one's. Errors: those of MappedFile::open, kCorrupt where the bytes
+  /// contradict the format or a part the others, kUnsupported for what holdfast
+  /// does not read (other versions, nested arrays, other tensor types).
   static Result<GgufFile> open(const std::string& path);
   /// The same over bytes that outlive the result; `name` stands for the file.
+  /// kUnsupported for one of several parts.
   static Result<GgufFile>
   parse(std::span<const std::byte> bytes, std::string name);
 
@@ -65,9 +69,8 @@ class GgufFile {
   const std::string& name() const {
     return name_;
   }
-  int64_t size() const {
-    return static_cast<int64_t>(bytes_.size());
-  }
+  /// Of all parts.
+  int64_t size() const;
   /// 2 or 3.
   int version() const {
     return version_;
@@ -108,13 +111,24 @@ class GgufFile {
   const GgufTensor* tensor(std::string_view name) const;
   /// The tensor's bytes; it must be one of this file's.
   std::span<const std::byte> data(const GgufTensor& tensor) const {
-    return bytes_.subspan(
-        static_cast<size_t>(tensor.offset), static_cast<size_t>(tensor.bytes));
+    return part(tensor.part)
+        .bytes_.subspan(
+            static_cast<size_t>(tensor.offset),
+            static_cast<size_t>(tensor.bytes));
+  }
+  /// How many files the model is in, and each of them: 0 is this one.
+  int parts() const {
+    return 1 + static_cast<int>(rest_.size());
+  }
+  const GgufFile& part(int index) const {
+    return index == 0 ? *this : rest_[static_cast<size_t>(index - 1)];
   }
   /// Where the first tensor may begin: the end of the header, aligned.
   int64_t data_offset() const {
     return data_offset_;
   }
+  /// From there to the end of the file, in all parts.
+  int64_t data_bytes() const;
   /// The mapping, to prefetch or drop ranges; nullptr after parse().
   const MappedFile* mapping() const {
     return mapping_ ? &*mapping_ : nullptr;
@@ -130,6 +144,7 @@ class GgufFile {
 
  private:
   friend class GgufParser;
+  friend class GgufParts;
   GgufFile() = default;
 
   const GgufKey* find(std::string_view key, GgufValue type) const;
@@ -144,6 +159,7 @@ class GgufFile {
   std::vector<GgufKey> keys_;
   std::vector<GgufTensor> tensors_;
   std::vector<uint32_t> by_name_; // indices into tensors_, sorted by name
+  std::vector<GgufFile> rest_; // the parts behind the first
 };
 
 } // namespace holdfast

@@ -15,31 +15,6 @@ constexpr uint32_t kMagic = 0x46554747; // "GGUF"
 constexpr uint64_t kSmallestKey = 8 + 1 + 4 + 1;
 constexpr uint64_t kSmallestTensor = 8 + 1 + 4 + 8 + 4 + 8;
 
-/// The number of files in "...-00001-of-00003.gguf"; 1 for other names.
-int64_t split_count(std::string_view path) {
-  constexpr std::string_view kEnd = ".gguf", kOf = "-of-";
-  const auto number = [](std::string_view digits) -> int64_t {
-    int64_t value = 0;
-    for (const char c : digits) {
-      if (c < '0' || c > '9') {
-        return -1;
-      }
-      value = value * 10 + (c - '0');
-    }
-    return value;
-  };
-  if (!path.ends_with(kEnd)) {
-    return 1;
-  }
-  path.remove_suffix(kEnd.size());
-  if (path.size() < 15 || path.substr(path.size() - 9, 4) != kOf ||
-      path[path.size() - 15] != '-' ||
-      number(path.substr(path.size() - 14, 5)) < 0) {
-    return 1;
-  }
-  return std::max<int64_t>(1, number(path.substr(path.size() - 5)));
-}
-
 } // namespace
 
 void GgufParser::parse() {
@@ -48,7 +23,6 @@ void GgufParser::parse() {
     read_key();
   }
   sort_keys();
-  check_split();
   read_alignment();
   for (uint64_t i = 0; i < tensor_count_; ++i) {
     read_tensor();
@@ -206,25 +180,6 @@ void GgufParser::sort_keys() {
         twin[1].offset,
         "a key once",
         "it again, first at offset " + std::to_string(twin->offset));
-  }
-}
-
-void GgufParser::check_split() const {
-  const int64_t by_key = file_.integer("split.count").value_or(1);
-  if (by_key > 1) {
-    cursor_.unsupported(
-        "split.count",
-        file_.find("split.count")->offset,
-        "a model in a single file",
-        "one of " + std::to_string(by_key) + " files");
-  }
-  const int64_t by_name = split_count(file_.name_);
-  if (by_name > 1) {
-    cursor_.unsupported(
-        "the file's name",
-        0,
-        "a model in a single file",
-        "one of " + std::to_string(by_name) + " files");
   }
 }
 

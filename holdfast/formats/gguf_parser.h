@@ -34,7 +34,6 @@ class GgufParser {
   void read_array(GgufKey& key);
   void check_booleans(const GgufKey& key) const;
   void sort_keys();
-  void check_split() const;
   void read_alignment();
   void read_tensor();
   void read_shape(GgufTensor& tensor, const std::string& field);

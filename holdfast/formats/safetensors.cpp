@@ -12,7 +12,6 @@ namespace holdfast {
 namespace {
 
 constexpr int64_t kPiece = int64_t{1} << 20;
-constexpr uint64_t kMostHeader = uint64_t{16} << 20;
 
 } // namespace
 
@@ -39,7 +38,7 @@ SafetensorsFile::open(FileSystem& files, const std::string& path) {
   }
   const int64_t room = size.get() - static_cast<int64_t>(sizeof(length));
   if (room < 2 || length > static_cast<uint64_t>(room) ||
-      length > kMostHeader) {
+      length > kMostSafetensorsHeader) {
     return Status(
         ErrorCode::kCorrupt,
         path + ": expected a header of at most 16 MiB within the file, got " +
@@ -92,9 +91,7 @@ SafetensorsFile::read(const StoredTensor& tensor) const {
 
 Result<std::vector<float>>
 SafetensorsFile::read_floats(const StoredTensor& tensor) const {
-  const bool known = tensor.type == TensorType::kF32 ||
-      tensor.type == TensorType::kF16 || tensor.type == TensorType::kBF16;
-  if (!known) {
+  if (!is_float(tensor.type)) {
     return Status(
         ErrorCode::kUnsupported,
         path() + ": expected a tensor of F32, F16 or BF16, got " +
@@ -104,18 +101,31 @@ SafetensorsFile::read_floats(const StoredTensor& tensor) const {
   if (!bytes.ok()) {
     return bytes.status();
   }
-  const std::byte* from = bytes.value().data();
   std::vector<float> floats(static_cast<size_t>(tensor.elements()));
-  for (size_t i = 0; i < floats.size(); ++i) {
-    if (tensor.type == TensorType::kF32) {
-      floats[i] = load_unaligned<float>(from + 4 * i);
-    } else {
-      const auto half = load_unaligned<uint16_t>(from + 2 * i);
-      floats[i] = tensor.type == TensorType::kF16 ? f16_to_f32(half)
-                                                  : bf16_to_f32(half);
-    }
-  }
+  read_tensor_floats(
+      tensor.type, bytes.value().data(), std::ssize(floats), floats.data());
   return floats;
+}
+
+bool is_float(TensorType type) {
+  return type == TensorType::kF32 || type == TensorType::kF16 ||
+      type == TensorType::kBF16;
+}
+
+void read_tensor_floats(
+    TensorType type,
+    const std::byte* from,
+    int64_t count,
+    float* floats) {
+  if (type == TensorType::kF32) {
+    std::copy_n(from, 4 * count, reinterpret_cast<std::byte*>(floats));
+    return;
+  }
+  const bool f16 = type == TensorType::kF16;
+  for (int64_t i = 0; i < count; ++i) {
+    const auto half = load_unaligned<uint16_t>(from + 2 * i);
+    floats[i] = f16 ? f16_to_f32(half) : bf16_to_f32(half);
+  }
 }
 
 } // namespace holdfast

@@ -26,6 +26,9 @@
 
 namespace holdfast {
 
+/// Longer headers are refused.
+inline constexpr uint64_t kMostSafetensorsHeader = uint64_t{16} << 20;
+
 enum class TensorType { kF32, kF16, kBF16, kU32, kI32, kI64, kBool, kOther };
 
 struct StoredTensor {
@@ -43,12 +46,25 @@ struct SafetensorsHeader {
   std::map<std::string, std::string, std::less<>> metadata;
 };
 
+/// `count` values as floats, out of bytes of any alignment. For F32, F16, BF16.
+void read_tensor_floats(
+    TensorType type,
+    const std::byte* from,
+    int64_t count,
+    float* floats);
+/// Whether they can be read so.
+bool is_float(TensorType type);
+
 /// json: the header without its length. kCorrupt, in one line that names
 /// `file`.
 Result<SafetensorsHeader> parse_safetensors_header(
     std::string_view json,
     Bytes file_bytes,
     std::string_view file);
+
+/// The same of a whole file that lies in memory.
+Result<SafetensorsHeader>
+parse_safetensors(std::span<const std::byte> bytes, std::string_view file);
 
 class SafetensorsFile {
  public:

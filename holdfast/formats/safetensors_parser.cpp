@@ -11,6 +11,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "holdfast/formats/gguf_array.h"
 #include "holdfast/formats/gguf_cursor.h"
 #include "holdfast/formats/safetensors.h"
 
@@ -233,6 +234,27 @@ int64_t StoredTensor::elements() const {
     count *= size;
   }
   return count;
+}
+
+Result<SafetensorsHeader>
+parse_safetensors(std::span<const std::byte> bytes, std::string_view file) {
+  uint64_t length = 0;
+  const auto size = static_cast<uint64_t>(bytes.size());
+  if (size >= sizeof(length)) {
+    length = load_unaligned<uint64_t>(bytes.data());
+  }
+  if (size < sizeof(length) + 2 || length > size - sizeof(length) ||
+      length > kMostSafetensorsHeader) {
+    return Status(
+        ErrorCode::kCorrupt,
+        std::string(file) +
+            ": expected a header of at most 16 MiB within the file, got " +
+            std::to_string(length) + " bytes of " + std::to_string(size));
+  }
+  const std::string_view json(
+      reinterpret_cast<const char*>(bytes.data()) + sizeof(length),
+      static_cast<size_t>(length));
+  return parse_safetensors_header(json, Bytes(std::ssize(bytes)), file);
 }
 
 Result<SafetensorsHeader> parse_safetensors_header(

@@ -55,6 +55,27 @@ bool Settings::has(std::string_view name) const {
   return find(name) != nullptr;
 }
 
+bool Settings::is_flag(std::string_view name) const {
+  const Setting* setting = find(name);
+  return setting != nullptr && std::holds_alternative<bool>(*setting);
+}
+
+bool Settings::is_object(std::string_view name) const {
+  const Setting* setting = find(name);
+  return setting != nullptr &&
+      std::holds_alternative<UnusableSetting>(*setting);
+}
+
+std::vector<std::string> Settings::names(std::string_view prefix) const {
+  std::vector<std::string> result;
+  for (auto at = all_.lower_bound(prefix);
+       at != all_.end() && at->first.starts_with(prefix);
+       ++at) {
+    result.push_back(at->first);
+  }
+  return result;
+}
+
 Error Settings::refusal(
     std::string_view name,
     std::string_view expected,

@@ -45,6 +45,11 @@ class Settings {
 
   /// There and not null.
   bool has(std::string_view name) const;
+  bool is_flag(std::string_view name) const;
+  /// An object, or a list that nobody reads.
+  bool is_object(std::string_view name) const;
+  /// All that begin so, in order.
+  std::vector<std::string> names(std::string_view prefix) const;
 
   /// An integer in [0, 2^31).
   int64_t size(std::string_view name) const;

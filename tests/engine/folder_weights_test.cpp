@@ -170,27 +170,27 @@ TEST_F(FolderWeightsTest, RefusesWhatIsNotThereOrHasAnotherShape) {
   EXPECT_EQ(code_of([&] { weights.vector("a", 23); }), ErrorCode::kCorrupt);
   EXPECT_EQ(
       code_of([&] { weights.matrix("codes", 4, 6); }), ErrorCode::kUnsupported);
-  weights.matrix("a", 4, 6);
-  EXPECT_EQ(code_of([&] { weights.matrix("a", 4, 6); }), ErrorCode::kInternal);
+  EXPECT_EQ(weights.matrix("a", 4, 6).n(), 4);
 }
 
 TEST_F(FolderWeightsTest, RefusesFoldersAndFilesThatAreNotModels) {
-  EXPECT_EQ(code_of([&] { open(); }), ErrorCode::kIo); // no tensors
+  EXPECT_EQ(code_of([&] { open(); }), ErrorCode::kNotFound); // no tensors
   write("model.safetensors", "not one");
   EXPECT_EQ(code_of([&] { open(); }), ErrorCode::kCorrupt);
   save("model.safetensors", {{"a", counting({64, 64}, mx::float32)}});
   fs::resize_file(folder_ + "/model.safetensors", 5000);
   EXPECT_NE(code_of([&] { open().matrix("a", 64, 64); }), ErrorCode::kOk);
-  save("model.safetensors", {{"model.a", counting({2}, mx::float32)}});
-  save("more.safetensors", {{"a", counting({2}, mx::float32)}});
+  save(
+      "model.safetensors",
+      {{"model.a", counting({2}, mx::float32)},
+       {"a", counting({2}, mx::float32)}});
   EXPECT_EQ(code_of([&] { open(); }), ErrorCode::kCorrupt); // twice
-  fs::remove(folder_ + "/more.safetensors");
   for (const char* config : {"", "[]", "{", R"({"model_type": 3})"}) {
     write("config.json", config);
     EXPECT_EQ(code_of([&] { open(); }), ErrorCode::kCorrupt) << config;
   }
   fs::remove(folder_ + "/config.json");
-  EXPECT_EQ(code_of([&] { open(); }), ErrorCode::kIo);
+  EXPECT_EQ(code_of([&] { open(); }), ErrorCode::kNotFound);
 }
 
 } // namespace

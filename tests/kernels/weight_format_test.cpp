@@ -39,7 +39,7 @@ uint32_t documented_code(const uint8_t* tile, int bits, int column, int k) {
   return code;
 }
 
-TEST(WeightPack, PlacesCodesOfEveryWidthAsDocumentedInBothForms) {
+TEST(WeightPack, PlacesCodesOfEveryWidthAsDocumentedInAllForms) {
   std::mt19937 random(1);
   for (int bits = 2; bits <= 8; ++bits) {
     std::vector<uint8_t> codes(16 * 40);
@@ -57,6 +57,11 @@ TEST(WeightPack, PlacesCodesOfEveryWidthAsDocumentedInBothForms) {
       }
     }
 #if defined(__x86_64__)
+    if (best_kernel_path() <= KernelPath::kAvx2) {
+      std::vector<uint8_t> vector(tile.size(), 0x55);
+      pack_code_tile_avx2(codes.data(), 40, bits, vector.data());
+      ASSERT_EQ(vector, tile) << bits << " bits";
+    }
     if (best_kernel_path() <= KernelPath::kAvx512) {
       std::vector<uint8_t> vector(tile.size(), 0x55);
       pack_code_tile_avx512(codes.data(), 40, bits, vector.data());
@@ -66,7 +71,7 @@ TEST(WeightPack, PlacesCodesOfEveryWidthAsDocumentedInBothForms) {
   }
 }
 
-TEST(WeightPack, PlacesBf16ValuesInPairsInBothForms) {
+TEST(WeightPack, PlacesBf16ValuesInPairsInAllForms) {
   std::vector<uint16_t> values(16 * 48);
   for (size_t i = 0; i < values.size(); ++i) {
     values[i] = static_cast<uint16_t>(i * 40503);
@@ -79,6 +84,11 @@ TEST(WeightPack, PlacesBf16ValuesInPairsInBothForms) {
     }
   }
 #if defined(__x86_64__)
+  if (best_kernel_path() <= KernelPath::kAvx2) {
+    std::vector<uint16_t> vector(512);
+    pack_bf16_tile_avx2(values.data(), 48, vector.data());
+    EXPECT_EQ(vector, tile);
+  }
   if (best_kernel_path() <= KernelPath::kAvx512) {
     std::vector<uint16_t> vector(512);
     pack_bf16_tile_avx512(values.data(), 48, vector.data());
@@ -179,6 +189,42 @@ TEST(Weight, TakesHalfABitAWeightMoreThanTheFilesTypesAtMost) {
   EXPECT_LE(bits(codes(5, 32, true)), 5.5 + 0.5 + kHeader); // Q5_K
   EXPECT_LE(bits(codes(6, 16, false)), 6.5625 + 0.5); // Q6_K
   EXPECT_EQ(bits({.kind = Kind::kBf16}), 16.0);
+}
+
+TEST(Weight, KeepsEveryBitOfHalvesAndOfValues) {
+  Executor executor(2);
+  const int64_t n = 77, k = 45; // neither whole panels nor whole steps
+  const auto at = [](int64_t row, int64_t i) {
+    return static_cast<uint16_t>((row * 1009 + i) * 40503);
+  };
+  const Weight halves = Weight::pack_halves(
+      n,
+      k,
+      [&](int64_t row, uint16_t* out) {
+        for (int64_t i = 0; i < k; ++i) {
+          out[i] = at(row, i);
+        }
+      },
+      executor);
+  const Weight values = Weight::pack_values(
+      Kind::kF32,
+      n,
+      k,
+      [&](int64_t row, float* out) {
+        for (int64_t i = 0; i < k; ++i) {
+          out[i] = bf16_to_f32(at(row, i));
+        }
+      },
+      executor);
+  std::vector<float> a(static_cast<size_t>(k)), b(static_cast<size_t>(k));
+  for (int64_t row = 0; row < n; ++row) {
+    halves.read_row(row, a.data());
+    values.read_row(row, b.data());
+    for (int64_t i = 0; i < k; ++i) {
+      ASSERT_EQ(f32_to_bf16(a[static_cast<size_t>(i)]), at(row, i));
+    }
+    ASSERT_EQ(std::memcmp(a.data(), b.data(), a.size() * sizeof(float)), 0);
+  }
 }
 
 void expect_refused(const WeightFormat& format, int64_t n, int64_t k) {

@@ -22,8 +22,11 @@ namespace holdfast::test {
 
 namespace mx = mlx::core;
 
+/// Of a name below tests/data/models, or a folder's own path.
 inline std::string model_folder(const std::string& name) {
-  return std::string(HOLDFAST_TEST_DATA) + "/models/" + name;
+  return name.starts_with('/')
+      ? name
+      : std::string(HOLDFAST_TEST_DATA) + "/models/" + name;
 }
 
 /// The folders below tests/data/models.

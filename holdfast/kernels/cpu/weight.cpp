@@ -26,16 +26,8 @@ PackCodeTile code_packer() {
   return for_path<
       pack_code_tile_avx512,
       pack_code_tile_avx512,
-      pack_code_tile_plain,
+      pack_code_tile_avx2,
       pack_code_tile_plain>(best_kernel_path());
-}
-
-PackBf16Tile bf16_packer() {
-  return for_path<
-      pack_bf16_tile_avx512,
-      pack_bf16_tile_avx512,
-      pack_bf16_tile_plain,
-      pack_bf16_tile_plain>(best_kernel_path());
 }
 
 /// A panel's rows as read: what one worker holds while it packs.
@@ -43,8 +35,6 @@ struct Rows {
   std::vector<uint8_t> codes; // [64, padded k]
   std::vector<float> scales; // [64, padded groups]
   std::vector<float> offsets;
-  std::vector<float> values; // [padded k]
-  std::vector<uint16_t> halves; // [64, padded k]
 };
 
 /// The largest power of two that scales a panel's largest weight below 2^15.
@@ -164,52 +154,6 @@ Weight Weight::pack_codes(
     }
     pack_panel(
         format, layout, rows, weight.data_.get() + panel * layout.panel_bytes);
-  });
-  return weight;
-}
-
-Weight Weight::pack_values(
-    WeightFormat::Kind kind,
-    int64_t n,
-    int64_t k,
-    const ReadValues& read,
-    Executor& executor) {
-  expect(
-      kind != WeightFormat::Kind::kCodes,
-      "[Weight::pack_values] expected a kind of values, got codes");
-  Weight weight({.kind = kind}, n, k);
-  const WeightLayout& layout = weight.layout_;
-  const int64_t padded =
-      kind == WeightFormat::Kind::kF32 ? k : layout.steps() * kStepK;
-  std::vector<Rows> workers(static_cast<size_t>(executor.threads()));
-  executor.for_each(layout.panels, [&](int64_t panel, int worker) {
-    Rows& rows = workers[static_cast<size_t>(worker)];
-    rows.values.resize(static_cast<size_t>(k));
-    rows.halves.assign(static_cast<size_t>(kPanelColumns * padded), 0);
-    const int64_t first = panel * kPanelColumns;
-    const int64_t count = std::min<int64_t>(kPanelColumns, n - first);
-    std::byte* out = weight.data_.get() + panel * layout.panel_bytes;
-    for (int64_t r = 0; r < count; ++r) {
-      read(first + r, rows.values.data());
-      for (int64_t i = 0; i < k; ++i) {
-        const float value = rows.values[static_cast<size_t>(i)];
-        if (kind == WeightFormat::Kind::kF32) {
-          std::memcpy(out + (i * kPanelColumns + r) * 4, &value, 4);
-        } else {
-          rows.halves[static_cast<size_t>(r * padded + i)] = f32_to_bf16(value);
-        }
-      }
-    }
-    if (kind == WeightFormat::Kind::kF32) {
-      return;
-    }
-    const PackBf16Tile pack = bf16_packer();
-    auto* tile = reinterpret_cast<uint16_t*>(out);
-    for (int64_t s = 0; s < layout.units; ++s) {
-      for (int t = 0; t < kPanelTiles; ++t, tile += 512) {
-        pack(rows.halves.data() + 16 * t * padded + s * kStepK, padded, tile);
-      }
-    }
   });
   return weight;
 }

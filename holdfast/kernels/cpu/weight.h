@@ -45,6 +45,8 @@ struct CodeRow {
 using ReadCodes = std::function<void(int64_t row, const CodeRow& out)>;
 /// kF32 and kBf16: values [K].
 using ReadValues = std::function<void(int64_t row, float* values)>;
+/// kBf16, as bits [K].
+using ReadHalves = std::function<void(int64_t row, uint16_t* values)>;
 
 class Weight {
  public:
@@ -63,6 +65,10 @@ class Weight {
       int64_t k,
       const ReadValues& read,
       Executor& executor);
+
+  /// kBf16, of bits that are kept as they are.
+  static Weight
+  pack_halves(int64_t n, int64_t k, const ReadHalves& read, Executor& executor);
 
   const WeightFormat& format() const {
     return format_;

@@ -1,6 +1,6 @@
 // Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
 //
-// Packing of one tile: 16 rows of W by 32 k. Both forms write the same bytes.
+// Packing of one tile: 16 rows of W by 32 k. All forms write the same bytes.
 // Stateless; any thread.
 
 #pragma once
@@ -19,6 +19,11 @@ void pack_code_tile_plain(
     int64_t stride,
     int bits,
     uint8_t* tile);
+void pack_code_tile_avx2(
+    const uint8_t* codes,
+    int64_t stride,
+    int bits,
+    uint8_t* tile);
 void pack_code_tile_avx512(
     const uint8_t* codes,
     int64_t stride,
@@ -30,6 +35,10 @@ using PackBf16Tile =
     void (*)(const uint16_t* values, int64_t stride, uint16_t* tile);
 
 void pack_bf16_tile_plain(
+    const uint16_t* values,
+    int64_t stride,
+    uint16_t* tile);
+void pack_bf16_tile_avx2(
     const uint16_t* values,
     int64_t stride,
     uint16_t* tile);
