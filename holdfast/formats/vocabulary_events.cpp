@@ -32,7 +32,7 @@ void VocabularyEvents::expect_tree() {
 }
 
 std::string VocabularyEvents::rank() const {
-  return "[" + std::to_string(merges_.size()) + "]";
+  return std::string("[").append(std::to_string(merges_.size())) + ']';
 }
 
 bool VocabularyEvents::is_member(std::string_view name) const {
