@@ -293,7 +293,7 @@ void PrefixTree::removed(std::span<const NodeId> nodes) {
 }
 
 void PrefixTree::lost(std::span<const Extent> images) {
-  const Locked locked(*core_);
+  const TreeLock locked(*core_);
   core_->lose_stored(images);
 }
 
