@@ -127,20 +127,23 @@ void SharedRam::settle() {
 bool SharedRam::ask(RamUser& user, Bytes room, Ask how) {
   const std::lock_guard lock(mutex_);
   settle_locked();
-  Bytes lacking = std::max(room - user.unused(), Bytes(0));
-  if (lacking == Bytes(0)) {
+  const Bytes unused = user.unused();
+  if (unused >= room) {
     return true;
   }
   if (how == Ask::kWhole && !can_have(room)) {
     return false;
   }
-  Bytes got = take_free(std::max(lacking, kGrain));
-  if (got < lacking) {
-    got += take_unused(lacking - got, &user);
+  // What it does not use itself is taken, too, so that it gives entries below.
+  const Bytes wanted = room - std::min(unused, Bytes(0));
+  Bytes got = user.give(wanted, RamUser::From::kUnused);
+  got += take_free(std::max(wanted - got, kGrain));
+  if (got < wanted) {
+    got += take_unused(wanted - got, &user);
   }
-  if (got < lacking) {
+  if (got < wanted) {
     got +=
-        take_entries(lacking - got, how == Ask::kFromOthers ? &user : nullptr);
+        take_entries(wanted - got, how == Ask::kFromOthers ? &user : nullptr);
   }
   user.take(got);
   return user.unused() >= room;

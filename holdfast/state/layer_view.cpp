@@ -51,17 +51,19 @@ void require_intact(std::span<const ViewedRow> rows) {
   }
 }
 
-/// The same of what was copied from such a file.
+/// Also of what was copied from such a file.
+bool is_intact(const FrozenRows& frozen) {
+  return !any_cut() ||
+      std::ranges::all_of(frozen.blocks, [](const auto& blocks) {
+        return std::ranges::all_of(blocks, [](const BlockRef& block) {
+          return !block || block.intact();
+        });
+      });
+}
+
 void require_intact(const FrozenRows& frozen) {
-  if (!any_cut()) {
-    return;
-  }
-  for (const auto& blocks : frozen.blocks) {
-    for (const BlockRef& block : blocks) {
-      if (block && !block.intact()) {
-        throw_cut();
-      }
-    }
+  if (!is_intact(frozen)) {
+    throw_cut();
   }
 }
 
@@ -247,6 +249,16 @@ LayerView LayerView::pin() const {
 
 bool LayerView::pinned() const {
   return impl_->frozen != nullptr;
+}
+
+bool LayerView::intact() const {
+  if (pinned()) {
+    return is_intact(*impl_->frozen);
+  }
+  const auto of = impl_->live();
+  return !any_cut() || std::ranges::all_of(rows(), [&](RowId row) {
+    return of->chains.intact(row);
+  });
 }
 
 Bytes LayerView::bytes() const {

@@ -54,9 +54,9 @@ class LayerView {
   /// lazy. A query sees what one of the layer would see there of what is
   /// committed, cut to its span. Throws as length(), kInvalidArgument for other
   /// shapes, counts, positions, spans, and a query that sees nothing,
-  /// kUnsupported where it sees positions that the row has released. kCorrupt
-  /// where a stored image was cut short (State::intact), also when the array is
-  /// evaluated: what was read of it is discarded.
+  /// kUnsupported where it sees positions that the row has released, kCorrupt
+  /// where it is not intact(); an array that is evaluated then throws, whatever
+  /// MLX makes of that error, and means nothing.
   mlx::core::array
   attend(const mlx::core::array& q, std::span<const ViewQueries> queries) const;
 
@@ -64,6 +64,9 @@ class LayerView {
   /// find no room, before anything changes. Of a pinned view: the same.
   LayerView pin() const;
   bool pinned() const;
+  /// False where a file under a stored image of its rows was cut short: what
+  /// was read since then means nothing. Throws as length().
+  bool intact() const;
   /// The whole images that it holds, shared or not; a live one holds none.
   Bytes bytes() const;
   /// The read it uses, and why not others.
