@@ -9,10 +9,11 @@
                                          one thread each
 
 Ids: 200 kB of varied text, 200 kB of random UTF-8, edge cases, each added token
-in several surroundings, and every character of Unicode before a letter. Texts:
+in several surroundings, and every character of Unicode 14 before a letter. Texts:
 of all those ids, and of random ids, with control tokens and without.
 """
 
+import functools
 import json
 import pathlib
 import random
@@ -25,26 +26,38 @@ import unicodedata
 
 import gguf
 import sentencepiece
-from tokenizers import Tokenizer
+from tokenizers import Regex, Tokenizer, pre_tokenizers
 
 import tokenizer_families
 from tokenizer_texts import edge_texts, random_utf8, varied_text
 
 REPLACED = re.compile("\ufffd+")
-# The tables of PCRE2 are of Unicode 14, those of the oracle are newer; what
-# neither this Python nor they know alike is left out.
-OLDEST = unicodedata.ucd_3_2_0
+
+
+@functools.cache
+def newer():
+    """Characters that Unicode has had since version 14, which PCRE2's tables and
+    those of Python 3.11 are of; the oracle's are newer."""
+    unassigned = pre_tokenizers.Split(Regex(r"\p{Cn}"), "removed", invert=True)
+    points = [chr(point) for point in range(0x110000) if not 0xD800 <= point <= 0xDFFF]
+    points = [c for c in points if unicodedata.category(c) == "Cn"]
+    still = {c for word, _ in unassigned.pre_tokenize_str("".join(points)) for c in word}
+    return set(points) - still
+
+
+def known(text):
+    return "".join(c for c in text if c not in newer())
 
 
 def every_character():
     """Each assigned character twice before a letter, in one text."""
-    points = (chr(point) for point in range(0x110000) if not 0xD800 <= point <= 0xDFFF)
-    return "".join(f" {c}{c}a" for c in points if OLDEST.category(c) == unicodedata.category(c) != "Cn")
+    points = (chr(point) for point in range(0x110000))
+    return "".join(f" {c}{c}a" for c in points if unicodedata.category(c) not in ("Cn", "Co", "Cs"))
 
 
 def texts_of(spec):
     added = [token["content"] for token in spec["added_tokens"]]
-    texts = edge_texts() + [varied_text(200_000), random_utf8(200_000), every_character()]
+    texts = edge_texts() + [varied_text(200_000), known(random_utf8(200_000)), every_character()]
     for token in added:
         texts += [f"a {token}b {token}", f"{token}{token} x{token}1 {token} \n {token}", f"({token})"]
     return texts + ["   ".join(added) + " Z"]
