@@ -90,7 +90,8 @@ void describe_tokenizer(std::ostream& out, const Tokenizer& tokenizer) {
       out << ", " << what << " " << id << " " << printable(tokenizer.piece(id));
     }
   };
-  out << "tokenizer   " << tokenizer.kind() << ", " << tokenizer.size() << " pieces";
+  out << "tokenizer   " << tokenizer.kind() << ", " << tokenizer.size()
+      << " pieces";
   special("bos", tokenizer.bos());
   special("eos", tokenizer.eos());
   special("unknown", tokenizer.unknown());

@@ -1,6 +1,8 @@
 // Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
 
+#include <filesystem>
 #include <memory>
+#include <sstream>
 
 #include "commands.h"
 #include "console.h"
@@ -8,23 +10,28 @@
 #include "file_guard.h"
 #include "json.h"
 
+#include "holdfast/formats/read_tokenizer.h"
+
 namespace holdfast::app {
 
 namespace {
 
 constexpr const char* kExamples = R"(
 Prints the ids of each text on a line, the file's first token (BOS) included.
+The tokenizer may be a model folder's, or a tokenizer.json or tokenizer.model.
 
 Examples:
   holdfast tokenize -m model.gguf -p "Hello world"
   holdfast tokenize -m model.gguf -f text.txt --json
-  printf 'Hello' | holdfast tokenize -m model.gguf --no-bos)";
+  printf 'Hello' | holdfast tokenize -m model.gguf --no-bos
+  holdfast tokenize -m model.gguf --decode -p "9259 1902")";
 
 struct TokenizeArguments {
   std::string model;
   PromptOptions prompts;
   bool special = false;
   bool no_bos = false;
+  bool decode = false;
   bool json = false;
 };
 
@@ -36,26 +43,65 @@ std::string ids_line(const std::vector<int32_t>& ids) {
   return line + "\n";
 }
 
+void print_ids(
+    const TokenizeArguments& arguments,
+    const Tokenizer& tokenizer,
+    const std::string& text) {
+  const auto ids = tokenizer.encode(
+      text,
+      {.add_special = !arguments.no_bos, .parse_special = arguments.special});
+  if (!arguments.json) {
+    write_out(ids_line(ids));
+    return;
+  }
+  Json pieces = Json::array();
+  for (const int32_t id : ids) {
+    pieces.push_back(std::string(tokenizer.piece(id)));
+  }
+  write_out(json_line(Json{{"ids", ids}, {"pieces", std::move(pieces)}}));
+}
+
+std::vector<int32_t> ids_of(const std::string& text) {
+  std::istringstream words(text);
+  std::vector<int32_t> ids;
+  for (int32_t id = 0; words >> id;) {
+    ids.push_back(id);
+  }
+  if (!words.eof()) {
+    throw UserError("--decode: expected ids with spaces between, got a word");
+  }
+  return ids;
+}
+
+void print_text(
+    const TokenizeArguments& arguments,
+    const Tokenizer& tokenizer,
+    const std::string& words) {
+  Detokenizer detokenizer(tokenizer, {.show_special = arguments.special});
+  std::string text;
+  for (const int32_t id : ids_of(words)) {
+    text += detokenizer.push(id);
+  }
+  text += detokenizer.flush();
+  write_out(arguments.json ? json_line(Json{{"text", text}}) : text + "\n");
+}
+
 int run_tokenize(const TokenizeArguments& arguments) {
-  require_regular(arguments.model);
+  std::error_code error;
+  if (!std::filesystem::is_directory(arguments.model, error)) {
+    require_regular(arguments.model);
+  }
   const std::vector<std::string> texts = arguments.prompts.read();
-  const ModelFile source = [&] {
+  const Tokenizer tokenizer = [&] {
     const FileGuard guard(arguments.model);
-    return open_model_file(arguments.model);
+    return read_tokenizer(arguments.model).value();
   }();
   for (const std::string& text : texts) {
-    const auto ids = source.tokenizer.encode(
-        text,
-        {.add_special = !arguments.no_bos, .parse_special = arguments.special});
-    if (!arguments.json) {
-      write_out(ids_line(ids));
-      continue;
+    if (arguments.decode) {
+      print_text(arguments, tokenizer, text);
+    } else {
+      print_ids(arguments, tokenizer, text);
     }
-    Json pieces = Json::array();
-    for (const int32_t id : ids) {
-      pieces.push_back(std::string(source.tokenizer.piece(id)));
-    }
-    write_out(json_line(Json{{"ids", ids}, {"pieces", std::move(pieces)}}));
   }
   return kOk;
 }
@@ -71,10 +117,16 @@ void add_tokenize(CLI::App& app, Action& action) {
   command->add_flag(
       "--special",
       arguments->special,
-      "Control tokens in the text are read as those tokens, not as text");
+      "Control tokens in the text are read as those tokens, not as text; with "
+      "--decode they are shown");
   command->add_flag(
       "--no-bos", arguments->no_bos, "Leave out the tokens a file adds");
-  command->add_flag("--json", arguments->json, "{ids, pieces}, one a line");
+  command->add_flag(
+      "--decode", arguments->decode, "The texts are ids; prints their text");
+  command->add_flag(
+      "--json",
+      arguments->json,
+      "{ids, pieces}, one a line; {text} with --decode");
   command->footer(kExamples);
   set_action(*command, action, arguments, run_tokenize);
 }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "holdfast/formats/unicode_text.h"
+#include "holdfast/formats/utf8.h"
 
 namespace holdfast {
 namespace {
@@ -14,6 +15,7 @@ namespace {
 constexpr const char* kWordCharacter =
     "[\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}\\x{200C}\\x{200D}]";
 
+/// Bytes that are not UTF-8 are of no word.
 bool begins_with_word(
     std::string_view text,
     const SplitPattern& word,
@@ -21,19 +23,17 @@ bool begins_with_word(
   if (text.empty()) {
     return false;
   }
-  const auto match = matcher.find(word, text.substr(0, 4), 0);
-  return match && match->begin == 0;
+  const Utf8Step step = utf8_step(text);
+  return step.state == Utf8State::kValid &&
+      matcher.find(word, text.substr(0, static_cast<size_t>(step.length)), 0);
 }
 
 bool ends_with_word(
     std::string_view text,
     const SplitPattern& word,
     PatternMatcher& matcher) {
-  size_t begin = text.size();
-  while (begin > 0 && (text[begin - 1] & 0xC0) == 0x80) {
-    --begin;
-  }
-  return begin > 0 && begins_with_word(text.substr(begin - 1), word, matcher);
+  return !text.empty() &&
+      begins_with_word(text.substr(last_character(text)), word, matcher);
 }
 
 } // namespace

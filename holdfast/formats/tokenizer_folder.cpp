@@ -9,8 +9,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "holdfast/env/posix_file_system.h"
 #include "holdfast/formats/json_field.h"
+#include "holdfast/formats/read_tokenizer.h"
 #include "holdfast/formats/tokenizer_json.h"
 #include "holdfast/formats/tokenizer_model.h"
 #include "holdfast/formats/utf8.h"
@@ -18,7 +18,6 @@
 namespace holdfast {
 namespace {
 
-constexpr Bytes kMostBytes{int64_t{1} << 29}; // 512 MiB
 constexpr const char* kConfig = "tokenizer_config.json";
 constexpr const char* kTemplateFile = "chat_template.jinja";
 
@@ -32,26 +31,11 @@ class Folder {
 
   /// The file's bytes, or none where there is no such file.
   std::optional<std::string> bytes(const char* name) const {
-    const std::string path = path_of(name);
-    auto file = files_->open(path, FileSystem::Access::kRead);
-    if (!file.ok()) {
-      if (file.status().code() == ErrorCode::kNotFound) {
-        return std::nullopt;
-      }
-      file.status().check();
+    auto text = read_text_file(path_of(name));
+    if (text.status().code() == ErrorCode::kNotFound) {
+      return std::nullopt;
     }
-    const Bytes size = file.value()->facts().value().size;
-    if (size > kMostBytes) {
-      throw Error(
-          ErrorCode::kUnsupported,
-          path + ": expected at most 512 MiB, got " +
-              std::to_string(size.get()) + " bytes");
-    }
-    std::string result(static_cast<size_t>(size.get()), '\0');
-    file.value()
-        ->read(Bytes{0}, std::as_writable_bytes(std::span(result)))
-        .check();
-    return result;
+    return std::move(text).value();
   }
 
   /// A JSON object; an empty one where there is no such file.
@@ -63,7 +47,6 @@ class Folder {
 
  private:
   std::string path_;
-  std::shared_ptr<FileSystem> files_ = posix_file_system();
 };
 
 /// A token is named by its text, or by an object that holds it.

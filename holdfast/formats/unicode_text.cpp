@@ -13,8 +13,10 @@
 namespace holdfast {
 namespace {
 
+constexpr int32_t kNoCharacter = -1;
+
 struct Character {
-  int32_t code = 0;
+  int32_t code = kNoCharacter; // of a byte that is not of UTF-8
   size_t size = 0;
 };
 
@@ -27,8 +29,8 @@ Character character_at(std::string_view text, size_t place) {
   utf8proc_int32_t code = 0;
   const auto size = utf8proc_iterate(
       bytes, static_cast<utf8proc_ssize_t>(text.size() - place), &code);
-  ensure(size > 0, "[tokenizer] expected UTF-8");
-  return {code, static_cast<size_t>(size)};
+  return size > 0 ? Character{code, static_cast<size_t>(size)}
+                  : Character{kNoCharacter, 1};
 }
 
 /// Whether NFC leaves the character alone and apart from what comes before it,
@@ -146,16 +148,23 @@ std::string_view without_left_space(std::string_view text) {
 
 std::string_view without_right_space(std::string_view text) {
   while (!text.empty()) {
-    size_t begin = text.size() - 1;
-    while (begin > 0 && (text[begin] & 0xC0) == 0x80) {
-      --begin;
-    }
+    const size_t begin = last_character(text);
     if (!is_white_space(character_at(text, begin).code)) {
       break;
     }
     text = text.substr(0, begin);
   }
   return text;
+}
+
+size_t last_character(std::string_view text) {
+  size_t begin = text.size() - 1;
+  while (begin > 0 && text.size() - begin < 4 && (text[begin] & 0xC0) == 0x80) {
+    --begin;
+  }
+  return character_at(text, begin).size == text.size() - begin
+      ? begin
+      : text.size() - 1;
 }
 
 } // namespace holdfast

@@ -92,6 +92,20 @@ TEST(BpeEncode, CutsAddedTokensOutOfText) {
       tokenizer.encode("<end>", {.parse_special = true}), ElementsAre(end));
 }
 
+TEST(BpeEncode, CutsAddedTokensOutOfBytesThatAreNotUtf8) {
+  BpeVocabulary vocabulary = BpeVocabulary::byte_level();
+  const TokenId both = vocabulary.add_token(
+      {.text = "<b>", .left_strip = true, .right_strip = true});
+  const TokenId word =
+      vocabulary.add_token({.text = "hi", .single_word = true});
+  const Tokenizer tokenizer = vocabulary.build();
+  EXPECT_THAT(
+      tokenizer.encode("\xE2\x82 <b> \xFF"),
+      ElementsAre(0xE2, 0x82, both, 0xFF));
+  EXPECT_THAT(
+      tokenizer.encode("\x80hi\xE2\x82"), ElementsAre(0x80, word, 0xE2, 0x82));
+}
+
 TEST(BpeEncode, LooksForNormalizedTokensAsTheNormalizersWriteThem) {
   BpeVocabulary vocabulary = BpeVocabulary::byte_level();
   vocabulary.spec.normalizers = TextSteps({{.kind = TextStep::Kind::kLower}});

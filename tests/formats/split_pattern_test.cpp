@@ -101,8 +101,7 @@ TEST(SplitPattern, RefusesPatternsThatMatchNoCharacter) {
 }
 
 TEST(SplitPattern, EndsAMatchThatTakesTooManySteps) {
-  const SplitPattern pattern =
-      SplitPattern::compile("a*a*a*a*a*a*a*a*(?:a|b)?c").value();
+  const SplitPattern pattern = SplitPattern::compile("a*a*a*a*a*[cd]").value();
   PatternMatcher matcher;
   const std::string text(4000, 'a');
   try {

@@ -70,12 +70,20 @@ MARKS = [replace("\u2581", " "), {"type": "ByteFallback"}, {"type": "Fuse"}]
 STRIP = {"type": "Strip", "content": " ", "start": 1, "stop": 0}
 
 
+SIZES = {"bytes": 4000, "marked": 3000}
+
+
+def shrink():
+    """Vocabularies for a golden file."""
+    SIZES.update(bytes=700, marked=1000)
+
+
 @functools.cache
-def byte_vocabulary(size=4000):
+def byte_vocabulary():
     """(pieces, merges) of a byte-level BPE."""
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    trainer = trainers.BpeTrainer(vocab_size=size, show_progress=False,
+    trainer = trainers.BpeTrainer(vocab_size=SIZES["bytes"], show_progress=False,
                                   initial_alphabet=pre_tokenizers.ByteLevel.alphabet())
     tokenizer.train_from_iterator(sentences(4000) + [varied_text(60_000)], trainer)
     model = json.loads(tokenizer.to_str())["model"]
@@ -87,7 +95,7 @@ def sentencepiece_model(prefix=True):
     """The bytes of a trained tokenizer.model: BPE with byte fallback."""
     out = io.BytesIO()
     sentencepiece.SentencePieceTrainer.train(
-        sentence_iterator=iter(sentences(4000)), model_writer=out, model_type="bpe", vocab_size=3000,
+        sentence_iterator=iter(sentences(4000)), model_writer=out, model_type="bpe", vocab_size=SIZES["marked"],
         byte_fallback=True, character_coverage=0.999, normalization_rule_name="identity",
         remove_extra_whitespaces=False, add_dummy_prefix=prefix,
         user_defined_symbols=["<b>", "</b>", "<table>", "\u2581\u2581", "\u2581\u2581\u2581", "\t", "\n\n"],
@@ -212,8 +220,6 @@ def others():
             post_processor=template("<s>", "</s>"), decoder={
                 "type": "Metaspace", "replacement": "\u2581", "prepend_scheme": "always", "split": True}),
     }
-    del result["lower"]["pre_tokenizer"]["pretokenizers"][1]["add_prefix_space"]
-    result["lower"]["pre_tokenizer"]["pretokenizers"][1]["add_prefix_space"] = False
     for behavior in ["Removed", "Isolated", "MergedWithPrevious", "MergedWithNext", "Contiguous"]:
         for invert in [False, True]:
             result[f"split-{behavior}-{invert}".lower()] = byte_family(
