@@ -324,7 +324,41 @@ def write_folders():
         path.write_bytes(data)
 
 
+def history(turns, version=2, **more):
+    """As JSON; turns: (parent, shared, fields of the tokens)."""
+    texts = {"system": "", "user": "a", "answer": "b", "finish": "eos"}
+    return json.dumps({
+        "version": version, "vocabulary": "v", "system": "s", "seed": 7, "begun": 1,
+        "current": len(turns) - 1,
+        "turns": [{"parent": parent, "shared": shared} | texts | tokens
+                  for parent, shared, tokens in turns]} | more).encode()
+
+
+def write_histories():
+    folder = HERE / "chat_history"
+    folder.mkdir(parents=True, exist_ok=True)
+    stored = lambda prompt, count, own: {"prompt": prompt, "stored": count, "tokens": own}
+    second = history([
+        (-1, 0, stored(2, 3, [])), (0, 3, stored(1, 2, [9])), (0, 1, stored(1, 0, [8, 7]))],
+        current=1)
+    first = history([(-1, 0, {"prompt": [1, 2], "ids": [3]})], version=1,
+                    pending={"system": "", "user": "c"})
+    # zstd: magic, one segment of that size (two bytes, less 256), one raw block
+    block = len(second) << 3 | 1
+    frame = bytes.fromhex("28b52ffd60") + struct.pack("<H", len(second) - 256)
+    frame += struct.pack("<I", block)[:3] + second
+    seeds = {
+        "seed_none": b"\x00\x00" + history([]),
+        "seed_first": b"\x00\x00" + first,
+        "seed_second": b"\x00\x05" + second,
+        "seed_packed": b"\x01\x05" + struct.pack("<Q", len(second)) + frame,
+    }
+    for name, data in seeds.items():
+        (folder / name).write_bytes(data)
+
+
 def main():
+    write_histories()
     write_folders()
     write_segments()
     write_resume_points()

@@ -1,7 +1,6 @@
 // Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <memory>
@@ -10,8 +9,7 @@
 #include "commands.h"
 #include "console.h"
 #include "errors.h"
-#include "holdfast/engine/forward.h"
-#include "holdfast/engine/sampling.h"
+#include "holdfast/measure/model_trial.h"
 #include "json.h"
 
 namespace holdfast::app {
@@ -53,119 +51,6 @@ struct BenchArguments {
     require_within("--batch", batch, 1, kMostRows);
     require_within("--repeat", repeat, 1, kMost);
   }
-};
-
-/// Rows that leave the state with it.
-class Rows {
- public:
-  explicit Rows(State& state) : state_(state) {}
-  ~Rows() {
-    for (const RowId id : ids_) {
-      state_.remove_row(id);
-    }
-  }
-  Rows(const Rows&) = delete;
-  Rows& operator=(const Rows&) = delete;
-
-  void add(RowId id) {
-    ids_.push_back(id);
-  }
-  const std::vector<RowId>& ids() const {
-    return ids_;
-  }
-
- private:
-  State& state_;
-  std::vector<RowId> ids_;
-};
-
-class Bench {
- public:
-  Bench(const BenchArguments& arguments, const Model& model, State& state)
-      : arguments_(arguments), model_(model), state_(state), deep_(state) {
-    for (int64_t i = 0; i < (arguments.shared ? 1 : arguments.batch); ++i) {
-      deep_.add(state.add_row());
-    }
-    feed(deep_, arguments.depth);
-    decode(1); // the first step touches memory that later ones find warm
-  }
-
-  /// Seconds that the prompts take.
-  double prefill(int64_t tokens) {
-    Rows rows(state_);
-    fork_into(rows);
-    const auto begin = std::chrono::steady_clock::now();
-    feed(rows, tokens);
-    return since(begin);
-  }
-
-  double decode(int64_t tokens) {
-    Rows rows(state_);
-    fork_into(rows);
-    const auto begin = std::chrono::steady_clock::now();
-    std::vector<int32_t> next(rows.ids().size());
-    for (int64_t i = 0; i < tokens; ++i) {
-      std::vector<RowTokens> parts;
-      for (size_t r = 0; r < next.size(); ++r) {
-        next[r] = random_token();
-        parts.push_back({rows.ids()[r], std::span(next).subspan(r, 1), 1});
-      }
-      run_step(model_, state_, parts);
-    }
-    return since(begin);
-  }
-
- private:
-  static double since(std::chrono::steady_clock::time_point begin) {
-    return std::chrono::duration<double>(
-               std::chrono::steady_clock::now() - begin)
-        .count();
-  }
-
-  void fork_into(Rows& rows) {
-    const auto& deep = deep_.ids();
-    for (size_t i = 0; i < static_cast<size_t>(arguments_.batch); ++i) {
-      rows.add(state_.fork_row(deep[i % deep.size()]));
-    }
-  }
-
-  int32_t random_token() {
-    return static_cast<int32_t>(
-        uniform_at(0, drawn_++) * static_cast<double>(model_.config().vocab));
-  }
-
-  /// `count` tokens to each row, several rows to a chunk where they fit.
-  void feed(const Rows& rows, int64_t count) {
-    std::vector<int32_t> tokens(static_cast<size_t>(count));
-    std::generate(tokens.begin(), tokens.end(), [&] { return random_token(); });
-    std::vector<RowTokens> parts;
-    int64_t room = arguments_.model.chunk;
-    for (const RowId id : rows.ids()) {
-      for (int64_t at = 0; at < count;) {
-        const int64_t take =
-            std::min({room, count - at, state_.max_append(id)});
-        const auto part = std::span(tokens).subspan(
-            static_cast<size_t>(at), static_cast<size_t>(take));
-        at += take;
-        room -= take;
-        parts.push_back({id, part, at == count ? 1 : 0});
-        if (room == 0 || at < count) { // a row once in a step
-          run_step(model_, state_, parts);
-          parts.clear();
-          room = arguments_.model.chunk;
-        }
-      }
-    }
-    if (!parts.empty()) {
-      run_step(model_, state_, parts);
-    }
-  }
-
-  const BenchArguments& arguments_;
-  const Model& model_;
-  State& state_;
-  Rows deep_;
-  int64_t drawn_ = 0;
 };
 
 struct Rate {
@@ -256,22 +141,28 @@ int run_bench(const BenchArguments& arguments) {
   const LoadedModel loaded = arguments.model.load(load_ms);
   const auto state = arguments.model.make_state(loaded);
   const auto compiled = arguments.model.compile(loaded);
-  Bench bench(arguments, compiled ? *compiled : *loaded.model, *state);
+  measure::ModelTrial trial(
+      compiled ? *compiled : *loaded.model,
+      *state,
+      {.depth = arguments.depth,
+       .rows = arguments.batch,
+       .shared = arguments.shared,
+       .chunk = arguments.model.chunk});
   // Untimed: memory is touched and threads are awake afterwards.
   if (arguments.prompt > 0) {
-    bench.prefill(std::min(arguments.prompt, arguments.model.chunk));
+    trial.prefill(std::min(arguments.prompt, arguments.model.chunk));
   }
-  bench.decode(std::min<int64_t>(arguments.generate, 4));
+  trial.decode(std::min<int64_t>(arguments.generate, 4));
   std::vector<double> prefill;
   std::vector<double> decode;
   ProgressLine line("measuring");
   for (int64_t i = 0; i < arguments.repeat; ++i) {
     line.update(i, arguments.repeat);
     if (arguments.prompt > 0) {
-      prefill.push_back(bench.prefill(arguments.prompt));
+      prefill.push_back(trial.prefill(arguments.prompt));
     }
     if (arguments.generate > 0) {
-      decode.push_back(bench.decode(arguments.generate));
+      decode.push_back(trial.decode(arguments.generate));
     }
   }
   line.clear();

@@ -5,9 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "holdfast/base/zstd.h"
 #include "holdfast/prefix/prefix_cache.h"
-#include "holdfast/tier/little_endian.h"
 #include "holdfast/tier/record_claims.h"
 #include "json.h"
 
@@ -17,9 +15,7 @@ namespace {
 
 constexpr std::string_view kHistoryPart = "history";
 constexpr uint32_t kPlainHistory = 1; // JSON
-constexpr uint32_t kPackedHistory = 2; // its size (u64), and a frame of zstd
-constexpr uint64_t kMostJson = uint64_t{1} << 28;
-constexpr int kLevel = 3;
+constexpr uint32_t kPackedHistory = 2; // ChatHistory::packed()
 constexpr std::string_view kQuestionPart = "question";
 constexpr uint32_t kQuestionVersion = 1;
 const std::string kAnswers = "chat/"; // how their keys begin
@@ -29,24 +25,6 @@ Status unsupported(std::string_view part, uint32_t version) {
       ErrorCode::kUnsupported,
       "[chat] expected a " + std::string(part) +
           " that this version reads, got version " + std::to_string(version));
-}
-
-Result<std::string> unpacked(const std::string& bytes) {
-  const auto all = std::as_bytes(std::span(bytes));
-  const Status bad(
-      ErrorCode::kCorrupt, "[chat] expected a packed history, got another");
-  if (all.size() < sizeof(uint64_t)) {
-    return bad;
-  }
-  const auto size = load_le<uint64_t>(all, 0);
-  if (size > kMostJson) {
-    return bad;
-  }
-  std::string json(static_cast<size_t>(size), '\0');
-  const Status status = zstd_unpack(
-      all.subspan(sizeof(uint64_t)), std::as_writable_bytes(std::span(json)));
-  return status.ok() ? Result<std::string>(std::move(json))
-                     : Result<std::string>(status);
 }
 
 } // namespace
@@ -79,14 +57,10 @@ std::vector<std::string> chat_claims(const std::string& name) {
 }
 
 void set_history(RecordBody& body, const ChatHistory& history) {
-  const std::string json = history.json();
-  std::byte size[sizeof(uint64_t)];
-  store_le<uint64_t>(size, 0, json.size());
-  const auto frame = zstd_packed(std::as_bytes(std::span(json)), kLevel);
-  std::string bytes(reinterpret_cast<const char*>(size), sizeof(size));
-  bytes.append(reinterpret_cast<const char*>(frame.data()), frame.size());
   body.set(
-      kHistoryPart, {.version = kPackedHistory, .bytes = std::move(bytes)});
+      kHistoryPart,
+      {.version = kPackedHistory,
+       .bytes = ChatHistory::packed(history.json())});
 }
 
 Result<std::string> history_json(const RecordBody& body) {
@@ -100,7 +74,7 @@ Result<std::string> history_json(const RecordBody& body) {
     case kPlainHistory:
       return part->bytes;
     case kPackedHistory:
-      return unpacked(part->bytes);
+      return ChatHistory::unpacked(part->bytes);
     default:
       return unsupported(kHistoryPart, part->version);
   }

@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "chat_history.h"
+#include "holdfast/formats/chat_history.h"
 #include "holdfast/tier/ids.h"
 #include "holdfast/tier/record_body.h"
 

@@ -198,7 +198,12 @@ ChatSession::ask(const ChatHistory::Pending& question, const Hooks& hooks) {
     }
     throw;
   }
-  history_.add(question, prompt.tokens, answer.result);
+  history_.add(
+      question,
+      prompt.tokens,
+      {.text = answer.result.text,
+       .ids = answer.result.ids,
+       .finish = answer.result.finish_reason});
   answer.durable = keep();
   if (run) {
     run->complete();

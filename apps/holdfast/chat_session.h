@@ -16,11 +16,11 @@
 #include <string>
 #include <string_view>
 
-#include "chat_history.h"
 #include "chat_options.h"
 #include "chat_store.h"
 #include "holdfast/engine/chat_prompt.h"
 #include "holdfast/engine/resumable_run.h"
+#include "holdfast/formats/chat_history.h"
 #include "running_model.h"
 
 namespace holdfast::app {

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "chat_history.h"
+#include "holdfast/formats/chat_history.h"
 #include "holdfast/prefix/prefix_cache.h"
 #include "holdfast/tier/key_claims.h"
 

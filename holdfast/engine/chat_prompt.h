@@ -18,20 +18,10 @@
 #include <string_view>
 #include <vector>
 
-#include "holdfast/engine/generation.h"
-#include "holdfast/formats/chat_template.h"
+#include "holdfast/formats/answered_turn.h"
 #include "holdfast/formats/tokenizer.h"
 
 namespace holdfast {
-
-/// A turn that was answered.
-struct AnsweredTurn {
-  std::vector<ChatMessage> messages; // up to the user's
-  std::vector<int32_t> prompt; // all tokens before the answer
-  std::vector<int32_t> ids; // the answer's, an end token included
-  std::string text; // the answer's, as generated
-  FinishReason finish = FinishReason::kEos;
-};
 
 /// What the next answer begins with.
 struct TurnPrompt {

@@ -27,22 +27,4 @@ void GenerateOptions::validate() const {
   sampling.validate();
 }
 
-const char* name(FinishReason reason) {
-  switch (reason) {
-    case FinishReason::kEos:
-      return "eos";
-    case FinishReason::kStop:
-      return "stop";
-    case FinishReason::kLength:
-      return "length";
-    case FinishReason::kContext:
-      return "context";
-    case FinishReason::kFailed:
-      return "failed";
-    case FinishReason::kInterrupted:
-      return "interrupted";
-  }
-  return "unknown";
-}
-
 } // namespace holdfast

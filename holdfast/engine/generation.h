@@ -14,6 +14,7 @@
 
 #include "holdfast/base/status.h"
 #include "holdfast/engine/sampling.h"
+#include "holdfast/formats/finish_reason.h"
 
 namespace holdfast {
 
@@ -32,17 +33,6 @@ struct GenerateOptions {
   /// Throws kInvalidArgument naming the option and what it may be.
   void validate() const;
 };
-
-enum class FinishReason {
-  kEos, // the model ended the text
-  kStop, // a stop string came
-  kLength, // max_tokens
-  kContext, // no position is left
-  kInterrupted,
-  kFailed, // a step was refused: GenerateHooks::failure
-};
-/// "eos", "stop", "length", "context", "interrupted" or "failed".
-const char* name(FinishReason reason);
 
 /// What became of one prompt.
 struct Generation {

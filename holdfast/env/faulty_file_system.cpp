@@ -28,26 +28,13 @@ const char* kind_name(FileFault::Kind kind) {
     case FileFault::Kind::kIo:
       return "i/o error";
     case FileFault::Kind::kOutOfBudget:
-      return "no room left on the device";
-    case FileFault::Kind::kUnsupported:
-      return "the file system cannot";
+      return "no room";
     case FileFault::Kind::kShortWrite:
       return "short write";
     case FileFault::Kind::kPowerLoss:
       return "power loss";
   }
   return "unknown";
-}
-
-ErrorCode code_of(FileFault::Kind kind) {
-  switch (kind) {
-    case FileFault::Kind::kOutOfBudget:
-      return ErrorCode::kOutOfBudget;
-    case FileFault::Kind::kUnsupported:
-      return ErrorCode::kUnsupported;
-    default:
-      return ErrorCode::kIo;
-  }
 }
 
 std::string range(Bytes offset, int64_t length) {
@@ -163,9 +150,11 @@ class FaultyFileSystem::Script {
 namespace {
 
 Status failure(FileFault::Kind kind, const CallText& text) {
+  const bool room = kind == FileFault::Kind::kOutOfBudget;
   return Status(
-      code_of(kind),
-      text.path + ": cannot " + name(text.call) + ": " + kind_name(kind));
+      room ? ErrorCode::kOutOfBudget : ErrorCode::kIo,
+      text.path + ": cannot " + name(text.call) + ": " +
+          (room ? "no room left on the device" : kind_name(kind)));
 }
 
 /// Passes a call on, or fails it.

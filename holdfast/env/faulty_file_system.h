@@ -48,7 +48,6 @@ struct FileFault {
   enum class Kind {
     kIo,
     kOutOfBudget,
-    kUnsupported, // the file system cannot
     kShortWrite, // a write leaves its first half; other calls: kIo
     kPowerLoss, // this call and every one after it
   };

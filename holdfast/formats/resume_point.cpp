@@ -3,20 +3,17 @@
 #include "holdfast/formats/resume_point.h"
 
 #include <algorithm>
-#include <bit>
-#include <cstring>
 #include <limits>
-#include <type_traits>
 
 #include "holdfast/base/check.h"
 #include "holdfast/base/checksum.h"
+#include "holdfast/base/field_reader.h"
 
 namespace holdfast {
 
 namespace {
 
-static_assert(std::endian::native == std::endian::little);
-
+constexpr std::string_view kWhere = "[resume point] ";
 constexpr std::string_view kMagic = "hf-point";
 constexpr uint32_t kVersion = 1;
 constexpr size_t kSumBytes = sizeof(uint64_t);
@@ -57,72 +54,6 @@ class Writer {
   std::string out_;
 };
 
-class Reader {
- public:
-  explicit Reader(std::string_view bytes) : bytes_(bytes), rest_(bytes) {}
-
-  [[noreturn]] void refuse(
-      ErrorCode code,
-      const std::string& expected,
-      const std::string& got) const {
-    throw Error(
-        code,
-        "[resume point] at byte " +
-            std::to_string(bytes_.size() - rest_.size()) + ": expected " +
-            expected + ", got " + got);
-  }
-  std::string_view text(uint64_t count, const char* what) {
-    if (count > rest_.size()) {
-      refuse(
-          ErrorCode::kCorrupt,
-          std::to_string(count) + " bytes of " + what,
-          std::to_string(rest_.size()));
-    }
-    const std::string_view result = rest_.substr(0, count);
-    rest_.remove_prefix(count);
-    return result;
-  }
-  uint32_t number(const char* what) {
-    uint32_t value = 0;
-    std::memcpy(&value, text(sizeof value, what).data(), sizeof value);
-    return value;
-  }
-  template <class T>
-  std::vector<T> array(uint64_t count, const char* what) {
-    const std::string_view from = text(count * sizeof(T), what);
-    std::vector<T> values(count);
-    if (count > 0) {
-      std::memcpy(values.data(), from.data(), from.size());
-    }
-    return values;
-  }
-  /// A count of things of at least `least` bytes each, which is thus bounded
-  /// by what is left.
-  uint32_t count(size_t least, const char* what) {
-    const uint32_t value = number(what);
-    if (uint64_t{value} * least > rest_.size()) {
-      refuse(
-          ErrorCode::kCorrupt,
-          "room for " + std::to_string(value) + " " + what,
-          std::to_string(rest_.size()) + " bytes");
-    }
-    return value;
-  }
-  bool at_end() const {
-    return rest_.empty();
-  }
-  size_t left() const {
-    return rest_.size();
-  }
-  void drop_end(size_t count) {
-    rest_.remove_suffix(count);
-  }
-
- private:
-  const std::string_view bytes_;
-  std::string_view rest_;
-};
-
 void write_row(Writer& out, const ResumeRow& row) {
   const auto logged = static_cast<size_t>(row.logged);
   expect(
@@ -144,81 +75,68 @@ void write_row(Writer& out, const ResumeRow& row) {
   out.text(row.held);
 }
 
-ResumeRow read_row(Reader& in) {
+ResumeRow read_row(FieldReader& in) {
   ResumeRow row;
-  const uint64_t prompt = in.number("a prompt's length");
-  const uint64_t ids = in.number("the number of tokens");
-  const uint64_t logged = in.number("the number of log-probabilities");
-  const uint64_t text = in.number("a text's length");
-  const uint64_t held = in.number("the length of what is held back");
-  const uint32_t flags = in.number("flags");
-  if (flags > 1) {
-    in.refuse(ErrorCode::kCorrupt, "flags 0 or 1", std::to_string(flags));
-  }
-  // 12 bytes for each, so that no product exceeds 64 bits unseen.
-  if (ids > 0 && logged > in.left() / ids) {
+  const auto prompt = in.number<uint32_t>("length of a prompt");
+  const auto ids = in.number<uint32_t>("number of tokens");
+  const FieldPlace logged_at = in.place("log-probabilities of a token");
+  const auto logged = in.number<uint32_t>(logged_at.field);
+  const auto text = in.number<uint32_t>("length of a text");
+  const auto held = in.number<uint32_t>("length of what is held back");
+  const auto flags = in.number<uint32_t>("flags", 0, 1);
+  // The product is below 2^64.
+  const uint64_t values = uint64_t{ids} * logged;
+  if (values > in.left()) {
     in.refuse(
-        ErrorCode::kCorrupt,
-        std::to_string(ids) + " times " + std::to_string(logged) +
-            " log-probabilities",
-        std::to_string(in.left()) + " bytes");
+        logged_at,
+        "at most " + std::to_string(in.left()) + " in all",
+        std::to_string(ids) + " times " + std::to_string(logged));
   }
-  row.prompt = in.array<int32_t>(prompt, "a prompt");
+  row.prompt = in.array<int32_t>(prompt, "prompt");
   row.ids = in.array<int32_t>(ids, "tokens");
-  row.logged = static_cast<int64_t>(logged);
-  row.logged_ids = in.array<int32_t>(ids * logged, "logged tokens");
-  row.logged_values = in.array<double>(ids * logged, "log-probabilities");
+  row.logged = logged;
+  row.logged_ids = in.array<int32_t>(values, "logged tokens");
+  row.logged_values = in.array<double>(values, "log-probabilities");
   row.text = in.text(text, "text");
   row.held = in.text(held, "text held back");
   row.finished = flags == 1;
   return row;
 }
 
+void require_head(std::string_view bytes) {
+  FieldReader in(bytes, kWhere);
+  if (in.text(kMagic.size(), "magic") != kMagic) {
+    in.refuse({"magic", 0}, "\"hf-point\"", "other bytes");
+  }
+  in.known<uint32_t>(kVersion, "version");
+  in.take(kHeadBytes + kSumBytes - kMagic.size() - sizeof kVersion, "rest");
+  const size_t end = bytes.size() - kSumBytes;
+  FieldReader sum(bytes.substr(end), kWhere);
+  sum.equal(
+      {"checksum", static_cast<int64_t>(end)},
+      sum.number<uint64_t>("checksum"),
+      checksum(bytes.substr(0, end)));
+}
+
 ResumePoint read(std::string_view bytes) {
-  Reader in(bytes);
-  if (in.text(kMagic.size(), "the magic") != kMagic) {
-    throw Error(
-        ErrorCode::kCorrupt,
-        "[resume point] expected \"hf-point\" first, got other bytes");
-  }
-  if (const uint32_t version = in.number("the version"); version != kVersion) {
-    in.refuse(
-        ErrorCode::kUnsupported,
-        "version " + std::to_string(kVersion),
-        std::to_string(version));
-  }
-  if (bytes.size() < kHeadBytes + kSumBytes) {
-    in.refuse(
-        ErrorCode::kCorrupt,
-        "at least " + std::to_string(kHeadBytes + kSumBytes) + " bytes",
-        std::to_string(bytes.size()));
-  }
-  uint64_t sum = 0;
-  std::memcpy(&sum, bytes.data() + bytes.size() - kSumBytes, kSumBytes);
-  if (sum != checksum(bytes.substr(0, bytes.size() - kSumBytes))) {
-    in.refuse(ErrorCode::kCorrupt, "the checksum of its bytes", "another");
-  }
-  in.drop_end(kSumBytes);
+  require_head(bytes);
+  FieldReader in(bytes.substr(0, bytes.size() - kSumBytes), kWhere);
+  in.take(kMagic.size() + sizeof kVersion, "magic and version");
   ResumePoint point;
   const uint32_t fields = in.count(2 * sizeof(uint32_t), "fields");
   const uint32_t rows = in.count(kRowBytes, "rows");
-  if (const uint32_t zero = in.number("a zero"); zero != 0) {
-    in.refuse(ErrorCode::kCorrupt, "0", std::to_string(zero));
-  }
+  in.zero(sizeof(uint32_t), "zero");
   for (uint32_t i = 0; i < fields; ++i) {
-    const uint32_t name = in.number("a name's length");
-    const uint32_t value = in.number("a value's length");
+    const auto name = in.number<uint32_t>("length of a name");
+    const auto value = in.number<uint32_t>("length of a value");
     ResumePoint::Field& field = point.fields.emplace_back();
-    field.name = in.text(name, "a field's name");
-    field.value = in.text(value, "a field's value");
+    field.name = in.text(name, "name of a field");
+    field.value = in.text(value, "value of a field");
   }
   for (uint32_t i = 0; i < rows; ++i) {
     point.rows.push_back(read_row(in));
   }
-  if (!in.at_end()) {
-    in.refuse(
-        ErrorCode::kCorrupt, "its end", std::to_string(in.left()) + " bytes");
-  }
+  in.end("bytes behind the last row");
   return point;
 }
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "holdfast/base/checksum.h"
+#include "holdfast/base/field_reader.h"
 #include "holdfast/block/layout.h"
 #include "holdfast/tier/conversation_fields.h"
 #include "holdfast/tier/conversation_format.h"
@@ -20,99 +21,38 @@ namespace {
 
 namespace at = conversation_fields;
 
-/// A field and where it stands, for the text of a complaint.
-struct Place {
-  std::string_view file;
-  int64_t offset = 0;
-  const char* field = "";
-};
-
-[[noreturn]] void complain(
-    const Place& place,
-    const std::string& expected,
-    const std::string& got,
-    ErrorCode code = ErrorCode::kCorrupt) {
-  throw Error(
-      code,
-      std::string(place.file) + ": " + place.field + " at offset " +
-          std::to_string(place.offset) + ": expected " + expected + ", got " +
-          got);
-}
-
-template <class T>
-void require_equal(
-    const Place& place,
-    T got,
-    std::type_identity_t<T> expected,
-    ErrorCode code = ErrorCode::kCorrupt) {
-  if (got != expected) {
-    complain(place, std::to_string(expected), std::to_string(got), code);
-  }
-}
-
-template <class T>
-T require_within(
-    const Place& place,
-    T value,
-    std::type_identity_t<T> low,
-    std::type_identity_t<T> high) {
-  if (value < low || value > high) {
-    complain(
-        place,
-        std::to_string(low) + " to " + std::to_string(high),
-        std::to_string(value));
-  }
-  return value;
-}
-
 ConversationHeader
-header_of(std::span<const std::byte> head, std::string_view file) {
-  const auto place = [&](size_t offset, const char* field) {
-    return Place{file, static_cast<int64_t>(offset), field};
-  };
-  require_equal<int64_t>(
-      place(0, "size of the header"),
+header_of(std::span<const std::byte> head, const std::string& where) {
+  FieldReader in(head, where);
+  in.equal<int64_t>(
+      in.place("size of the header"),
       std::ssize(head),
       kConversationHeaderBytes);
-  if (std::memcmp(
-          head.data(), kConversationMagic.data(), kConversationMagic.size())) {
-    complain(place(0, "magic"), "\"holdconv\"", "other bytes");
+  const FieldPlace magic = in.place("magic");
+  if (in.text(kConversationMagic.size(), magic.field) != kConversationMagic) {
+    in.refuse(magic, "\"holdconv\"", "other bytes");
   }
-  const auto known = [&](size_t offset, uint32_t expected, const char* field) {
-    require_equal(
-        place(offset, field),
-        load_le<uint32_t>(head, offset),
-        expected,
-        ErrorCode::kUnsupported);
-  };
-  known(at::kVersion, kConversationVersion, "version");
-  require_equal(
-      place(at::kHeaderChecksum, "checksum of the header"),
+  in.known<uint32_t>(kConversationVersion, "version");
+  in.equal(
+      {"checksum of the header", at::kHeaderChecksum},
       load_le<uint64_t>(head, at::kHeaderChecksum),
       checksum(head.first(at::kHeaderChecksum)));
-  known(at::kImageLayout, kImageLayoutVersion, "image layout");
-  known(at::kBlockTokens, kBlockTokens, "tokens of a block");
-  require_equal(
-      place(at::kZero, "reserved bytes"),
-      load_le<uint32_t>(head, at::kZero),
-      0U);
+  in.known<uint32_t>(kImageLayoutVersion, "image layout");
+  in.known<uint32_t>(kBlockTokens, "tokens of a block");
+  in.zero(sizeof(uint32_t), "reserved bytes");
   ConversationHeader header;
   constexpr int64_t kMost = int64_t{1} << 60;
-  header.file_bytes = Bytes(require_within(
-      place(at::kFileBytes, "file size"),
-      load_le<int64_t>(head, at::kFileBytes),
-      kConversationHeaderBytes,
-      kMost));
-  header.directory_offset = Bytes(require_within(
-      place(at::kDirectoryOffset, "directory offset"),
-      load_le<int64_t>(head, at::kDirectoryOffset),
+  header.file_bytes =
+      Bytes(in.number<int64_t>("file size", kConversationHeaderBytes, kMost));
+  header.directory_offset = Bytes(in.number<int64_t>(
+      "directory offset",
       std::max(
           kConversationHeaderBytes,
           (header.file_bytes - kMostPieceBytes).get()),
       header.file_bytes.get()));
-  header.nodes = load_le<uint32_t>(head, at::kNodes);
-  header.images = load_le<uint32_t>(head, at::kImages);
-  header.directory_checksum = load_le<uint64_t>(head, at::kDirectoryChecksum);
+  header.nodes = in.number<uint32_t>("nodes");
+  header.images = in.number<uint32_t>("images");
+  header.directory_checksum = in.number<uint64_t>("checksum of the directory");
   return header;
 }
 
@@ -121,16 +61,18 @@ class DirectoryParser {
   DirectoryParser(
       const ConversationHeader& header,
       std::span<const std::byte> bytes,
-      std::string_view file)
-      : header_(header), bytes_(bytes), file_(file) {}
+      const std::string& where)
+      : header_(header),
+        bytes_(bytes),
+        in_(bytes, where, header.directory_offset.get()) {}
 
   Conversation parse() {
-    require_equal<int64_t>(
-        place("size of the directory"),
+    in_.equal<int64_t>(
+        in_.place("size of the directory"),
         std::ssize(bytes_),
         (header_.file_bytes - header_.directory_offset).get());
-    require_equal(
-        place("checksum of the directory"),
+    in_.equal(
+        in_.place("checksum of the directory"),
         checksum(bytes_),
         header_.directory_checksum);
     Conversation result;
@@ -139,72 +81,37 @@ class DirectoryParser {
     int64_t tokens = 0;
     for (uint32_t i = 0; i < header_.nodes; ++i) {
       if (i > 0) {
-        require_equal<int64_t>(
-            place("tokens of an inner node"),
+        in_.equal<int64_t>(
+            in_.place("tokens of an inner node"),
             std::ssize(result.nodes.back().tokens),
             kBlockTokens);
       }
       result.nodes.push_back(node());
       tokens += std::ssize(result.nodes.back().tokens);
     }
-    require_equal(place("images"), uint64_t{images_}, uint64_t{header_.images});
-    require_equal(
-        place("end of the data"),
+    in_.equal(in_.place("images"), uint64_t{images_}, uint64_t{header_.images});
+    in_.equal(
+        in_.place("end of the data"),
         data_end_.get(),
         header_.directory_offset.get());
-    require_equal<uint64_t>(
-        place("bytes behind the last node"), bytes_.size() - used_, 0U);
+    in_.end("bytes behind the last node");
     require_length(result, tokens);
     return result;
   }
 
  private:
-  Place place(const char* field) const {
-    return {
-        file_,
-        header_.directory_offset.get() + static_cast<int64_t>(used_),
-        field};
-  }
-
-  std::span<const std::byte> take(uint64_t count, const char* field) {
-    const size_t left = bytes_.size() - used_;
-    if (count > left) {
-      complain(
-          place(field),
-          std::to_string(count) + " bytes",
-          std::to_string(left) + " to the end of the file");
-    }
-    const auto result = bytes_.subspan(used_, static_cast<size_t>(count));
-    used_ += static_cast<size_t>(count);
-    return result;
-  }
-  template <class T>
-  T number(const char* field) {
-    return load_le<T>(take(sizeof(T), field), 0);
-  }
-  template <class T>
-  T number(
-      const char* field,
-      std::type_identity_t<T> low,
-      std::type_identity_t<T> high) {
-    const Place here = place(field);
-    return require_within(here, number<T>(field), low, high);
-  }
-
   std::string text(const char* field) {
-    const auto size = number<uint32_t>(field);
-    const auto bytes = take(size, field);
-    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+    return std::string(in_.text(in_.number<uint32_t>(field), field));
   }
 
   ConversationRecord record() {
     ConversationRecord record;
     record.space = text("space of the record");
     record.name = text("name of the record");
-    record.version = number<uint64_t>(
+    record.version = in_.number<uint64_t>(
         "version of the record", 0, static_cast<uint64_t>(INT64_MAX));
-    length_at_ = place("length of the record");
-    record.length = Position(number<int64_t>("length of the record"));
+    length_at_ = in_.place("length of the record");
+    record.length = Position(in_.number<int64_t>("length of the record"));
     record.body = piece("body of the record", 0);
     return record;
   }
@@ -212,25 +119,25 @@ class DirectoryParser {
   /// The pieces of the data follow each other without gaps.
   ConversationPiece piece(const char* field, int64_t least) {
     ConversationPiece piece;
-    piece.packed = number<uint32_t>(field, 0, 1) == 1;
-    (void)number<uint32_t>(field, 0, 0);
+    piece.packed = in_.number<uint32_t>(field, 0, 1) == 1;
+    in_.zero(sizeof(uint32_t), field);
     piece.offset = data_end_;
     const int64_t room = (header_.directory_offset - data_end_).get();
-    piece.stored = Bytes(number<int64_t>(field, least > 0 ? 1 : 0, room));
+    piece.stored = Bytes(in_.number<int64_t>(field, least > 0 ? 1 : 0, room));
     const int64_t stored = piece.stored.get();
     const int64_t most =
         std::min(kMostPieceBytes.get(), kMostPacked * std::min(stored, room));
     piece.bytes = Bytes(
-        piece.packed ? number<int64_t>(field, least, most)
-                     : number<int64_t>(field, stored, stored));
+        piece.packed ? in_.number<int64_t>(field, least, most)
+                     : in_.number<int64_t>(field, stored, stored));
     if (piece.bytes > kMostPieceBytes ||
         (stored > 0) != (piece.bytes.get() > 0)) {
-      complain(
-          place(field),
+      in_.refuse(
+          in_.place(field),
           "at most 1 GiB, and some where bytes are stored",
           std::to_string(piece.bytes.get()) + " in " + std::to_string(stored));
     }
-    piece.checksum = number<uint64_t>(field);
+    piece.checksum = in_.number<uint64_t>(field);
     data_end_ += piece.stored;
     return piece;
   }
@@ -238,20 +145,17 @@ class DirectoryParser {
   ConversationNode node() {
     ConversationNode node;
     const auto tokens =
-        number<uint32_t>("tokens of a node", 1, uint32_t{kBlockTokens});
-    const Place counted = place("images of a node");
-    const auto images = number<uint32_t>(counted.field);
+        in_.number<uint32_t>("tokens of a node", 1, uint32_t{kBlockTokens});
+    const FieldPlace counted = in_.place("images of a node");
+    const auto images = in_.number<uint32_t>(counted.field);
     if (images > header_.images - images_) {
-      complain(
+      in_.refuse(
           counted,
           "at most " + std::to_string(header_.images - images_),
           std::to_string(images));
     }
-    node.cost = number<int64_t>("cost of a node", 0, INT64_MAX);
-    const auto bytes = take(uint64_t{4} * tokens, "tokens of a node");
-    for (uint32_t i = 0; i < tokens; ++i) {
-      node.tokens.push_back(load_le<int32_t>(bytes, size_t{4} * i));
-    }
+    node.cost = in_.number<int64_t>("cost of a node", 0, INT64_MAX);
+    node.tokens = in_.array<int32_t>(tokens, "tokens of a node");
     node.marks = text("marks of a node");
     for (uint32_t i = 0; i < images; ++i) {
       node.images.push_back(image(i > 0 ? &node.images.back() : nullptr));
@@ -262,16 +166,16 @@ class DirectoryParser {
 
   ConversationImage image(const ConversationImage* before) {
     ConversationImage image;
-    const Place slot = place("slot of an image");
-    image.slot.group = number<int32_t>("layer group", 0, INT32_MAX);
-    image.slot.phase = number<int32_t>("phase", 0, INT32_MAX);
+    const FieldPlace slot = in_.place("slot of an image");
+    image.slot.group = in_.number<int32_t>("layer group", 0, INT32_MAX);
+    image.slot.phase = in_.number<int32_t>("phase", 0, INT32_MAX);
     if (before && image.slot <= before->slot) {
-      complain(slot, "rising slots", "one below the image before");
+      in_.refuse(slot, "rising slots", "one below the image before");
     }
-    const Place here = place("image");
+    const FieldPlace here = in_.place("image");
     image.piece = piece("image", kSegmentPage);
     if (image.piece.bytes.get() % kSegmentPage != 0) {
-      complain(here, "whole pages", std::to_string(image.piece.bytes.get()));
+      in_.refuse(here, "whole pages", std::to_string(image.piece.bytes.get()));
     }
     return image;
   }
@@ -279,7 +183,7 @@ class DirectoryParser {
   void require_length(const Conversation& what, int64_t tokens) const {
     const int64_t last =
         what.nodes.empty() ? 0 : std::ssize(what.nodes.back().tokens);
-    require_within(
+    in_.within(
         length_at_,
         what.record.length.get(),
         tokens - last + (tokens > 0 ? 1 : 0),
@@ -288,11 +192,10 @@ class DirectoryParser {
 
   const ConversationHeader& header_;
   const std::span<const std::byte> bytes_;
-  const std::string_view file_;
-  size_t used_ = 0;
+  FieldReader in_;
   uint32_t images_ = 0;
   Bytes data_end_{kConversationHeaderBytes};
-  Place length_at_;
+  FieldPlace length_at_;
 };
 
 } // namespace
@@ -301,7 +204,7 @@ Result<ConversationHeader> parse_conversation_header(
     std::span<const std::byte> head,
     std::string_view file) {
   try {
-    return header_of(head, file);
+    return header_of(head, std::string(file) + ": ");
   } catch (const Error& error) {
     return Status(error.code(), error.what());
   }
@@ -311,8 +214,9 @@ Result<Conversation> parse_conversation_directory(
     const ConversationHeader& header,
     std::span<const std::byte> bytes,
     std::string_view file) {
+  const std::string where = std::string(file) + ": ";
   try {
-    return DirectoryParser(header, bytes, file).parse();
+    return DirectoryParser(header, bytes, where).parse();
   } catch (const Error& error) {
     return Status(error.code(), error.what());
   }

@@ -18,22 +18,6 @@ DiskTier::DiskTier(std::unique_ptr<DiskTierCore> core)
 
 DiskTier::~DiskTier() = default;
 
-namespace {
-
-/// kUnsupported says that another version keeps the folder, and that alone.
-Status of_opening(const Status& status, const DiskTierCore& core) {
-  if (status.code() != ErrorCode::kUnsupported || core.is_of_other_version()) {
-    return status;
-  }
-  return Status(
-      ErrorCode::kIo,
-      "[DiskTier] expected a file system that can do what is needed to keep "
-      "state, got one that cannot (a folder on another may be used): " +
-          status.text());
-}
-
-} // namespace
-
 Result<std::unique_ptr<DiskTier>> DiskTier::open(DiskTierOptions options) {
   expect(
       options.files && options.clock && !options.folder.empty(),
@@ -48,14 +32,14 @@ Result<std::unique_ptr<DiskTier>> DiskTier::open(DiskTierOptions options) {
   try {
     core->folder->enter();
   } catch (const Error& error) {
-    return of_opening(Status(error.code(), error.what()), *core);
+    return Status(error.code(), error.what());
   }
   Status status = core->run([&] { core->reconcile(); });
   if (status.ok()) {
     status = core->run([&] { core->keep_to_the_cap(); });
   }
   if (!status.ok()) {
-    return of_opening(status, *core);
+    return status;
   }
   return std::unique_ptr<DiskTier>(new DiskTier(std::move(core)));
 }

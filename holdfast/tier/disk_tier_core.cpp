@@ -58,7 +58,6 @@ void DiskTierCore::open_manifest() {
     return;
   } catch (const ManifestError& error) {
     // One of another version is whole: what it names stays.
-    other_version_ = error.code() == ErrorCode::kUnsupported;
     if (error.code() != ErrorCode::kCorrupt) {
       throw;
     }

@@ -122,10 +122,6 @@ class DiskTierCore {
   /// dropped, in a transaction of its own.
   void drop_cut();
   void note(TierFinding finding);
-  /// The manifest that is there is of another version: it was not opened.
-  bool is_of_other_version() const {
-    return other_version_;
-  }
 
   std::map<int64_t, std::weak_ptr<const SegmentMapping>> mappings; // [segment]
   std::multiset<NodeId> in_store; // not to be evicted: a store builds on them
@@ -163,7 +159,6 @@ class DiskTierCore {
   bool recover(ErrorCode code, int attempt);
 
   std::unique_ptr<Manifest> manifest_;
-  bool other_version_ = false;
   bool suspect_ = false; // the manifest showed damage
   bool failed_ = false; // an error of it was passed over: open it again
 };

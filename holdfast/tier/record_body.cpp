@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "holdfast/base/check.h"
+#include "holdfast/base/field_reader.h"
 #include "holdfast/tier/little_endian.h"
 
 namespace holdfast {
@@ -24,38 +25,30 @@ void put(std::string& to, std::type_identity_t<T> value) {
   to.append(reinterpret_cast<const char*>(bytes), sizeof(T));
 }
 
-/// Bytes that are read from their front; short ones are an answer.
-class Reader {
- public:
-  explicit Reader(std::string_view bytes) : rest_(bytes) {}
-
-  template <class T>
-  bool take(T& value) {
-    std::string_view bytes;
-    if (!take(sizeof(T), bytes)) {
-      return false;
+/// The parts behind the magic. Throws Error (kCorrupt, kUnsupported).
+std::map<std::string, RecordBody::Part, std::less<>>
+parts_in(std::string_view bytes) {
+  std::map<std::string, RecordBody::Part, std::less<>> parts;
+  FieldReader in(bytes, "[record] ");
+  in.text(kMagic.size(), "magic");
+  in.known<uint8_t>(kEncoding, "encoding of the body");
+  const auto count = in.number<uint32_t>("parts", 1, RecordBody::kMaxParts);
+  for (uint32_t i = 0; i < count; ++i) {
+    const auto name_bytes =
+        in.number<uint8_t>("length of a part's name", 1, UINT8_MAX);
+    const FieldPlace named = in.place("name of a part");
+    const std::string_view name = in.text(name_bytes, named.field);
+    if (!parts.empty() && name <= parts.rbegin()->first) {
+      in.refuse(named, "one behind the part before", "another");
     }
-    value = load_le<T>(std::as_bytes(std::span(bytes)), 0);
-    return true;
+    RecordBody::Part part;
+    part.version = in.number<uint32_t>("version of a part");
+    const auto size = in.number<uint64_t>("length of a part");
+    part.bytes = in.text(size, "bytes of a part");
+    parts.emplace_hint(parts.end(), name, std::move(part));
   }
-  bool take(uint64_t count, std::string_view& bytes) {
-    if (count > rest_.size()) {
-      return false;
-    }
-    bytes = rest_.substr(0, count);
-    rest_.remove_prefix(count);
-    return true;
-  }
-  bool done() const {
-    return rest_.empty();
-  }
-
- private:
-  std::string_view rest_;
-};
-
-Status corrupt(const std::string& got) {
-  return {ErrorCode::kCorrupt, "[record] expected a record's body, got " + got};
+  in.end("bytes behind the last part");
+  return parts;
 }
 
 } // namespace
@@ -116,43 +109,17 @@ Result<RecordBody> RecordBody::parse(std::string_view bytes) {
   if (bytes.empty()) {
     return body;
   }
-  if (!bytes.starts_with(kMagic) || bytes.size() == kMagic.size()) {
-    return corrupt("other bytes");
-  }
-  Reader reader(bytes.substr(kMagic.size()));
-  uint8_t encoding = 0;
-  reader.take(encoding);
-  if (encoding != static_cast<uint8_t>(kEncoding)) {
+  if (!bytes.starts_with(kMagic)) {
     return Status(
-        ErrorCode::kUnsupported,
-        "[record] expected a body of encoding 1, got " +
-            std::to_string(encoding));
+        ErrorCode::kCorrupt,
+        "[record] expected a record's body, got other bytes");
   }
-  uint32_t count = 0;
-  if (!reader.take(count) || count == 0 || count > kMaxParts) {
-    return corrupt("one of " + std::to_string(count) + " parts");
+  try {
+    body.parts_ = parts_in(bytes);
+    return body;
+  } catch (const Error& error) {
+    return Status(error.code(), error.what());
   }
-  std::string_view before;
-  for (uint32_t i = 0; i < count; ++i) {
-    uint8_t name_bytes = 0;
-    std::string_view name;
-    Part part;
-    uint64_t size = 0;
-    std::string_view content;
-    if (!reader.take(name_bytes) || !reader.take(name_bytes, name) ||
-        !reader.take(part.version) || !reader.take(size) ||
-        !reader.take(size, content)) {
-      return corrupt("a part that its end cuts");
-    }
-    if (name.empty() || (i > 0 && name <= before)) {
-      return corrupt("parts that are out of order");
-    }
-    before = name;
-    part.bytes = content;
-    body.parts_.emplace_hint(body.parts_.end(), name, std::move(part));
-  }
-  return reader.done() ? Result<RecordBody>(std::move(body))
-                       : Result<RecordBody>(corrupt("bytes behind its end"));
 }
 
 } // namespace holdfast

@@ -124,7 +124,7 @@ TEST_F(OpenChat, KeepsItsNameFromForksAndNewChats) {
   EXPECT_EQ(said[2]["text"], "goes on as a-3-2");
   const Outcome refused = run(kept({"--name", "a-2"}));
   EXPECT_EQ(refused.code, 2);
-  EXPECT_THAT(refused.err, HasSubstr("another process"));
+  EXPECT_THAT(refused.err, HasSubstr("no other process has open"));
   const auto saved =
       run(kept({"--name", "b", "--json"}), "/save a-2\n/save a\n");
   EXPECT_THAT(saved.err, HasSubstr("that is open"));
@@ -138,7 +138,7 @@ TEST_F(OpenChat, AfterARefusedSaveIsStillItsOwn) {
   ASSERT_TRUE(talk.complains_of("which is kept: b"));
   const Outcome refused = run(kept({"--name", "a"}));
   EXPECT_EQ(refused.code, 2);
-  EXPECT_THAT(refused.err, HasSubstr("another process"));
+  EXPECT_THAT(refused.err, HasSubstr("no other process has open"));
   EXPECT_EQ(run(kept({"--continue", "b"}), "").code, 0) << "which nobody has";
   talk.say("hello");
   EXPECT_EQ(Json::parse(talk.line())["chat"], "a");

@@ -6,40 +6,19 @@
 #include <chrono>
 
 #include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 
-#include "tests/apps/json_lines.h"
-#include "tests/apps/talk.h"
+#include "tests/apps/chat_fixture.h"
 
 namespace holdfast::test {
 namespace {
 
-using Json = nlohmann::json;
-
 const std::vector<std::string> kLines = {"hello", "the", "hello the"};
 
-class KilledChat : public testing::Test {
+class KilledChat : public Chat {
  protected:
-  ~KilledChat() override {
-    std::filesystem::remove_all(folder_);
-  }
-
-  std::vector<std::string> chat(const std::vector<std::string>& rest) const {
-    std::vector<std::string> all = {
-        "chat",
-        "-m",
-        model_path(),
-        "--threads",
-        "1",
-        "--ignore-eos",
-        "-n",
-        "40",
-        "--seed",
-        "5",
-        "--state",
-        folder_};
-    all.insert(all.end(), rest.begin(), rest.end());
-    return all;
+  std::vector<std::string> chat(std::vector<std::string> rest) const {
+    rest.insert(rest.begin(), {"-n", "40", "--seed", "5"});
+    return kept(rest);
   }
   /// What it says to `input`, an object a line; nothing where there is no such
   /// chat.
@@ -77,8 +56,6 @@ class KilledChat : public testing::Test {
         .back()["text"]
         .get<std::string>();
   }
-
-  const std::string folder_ = scratch("killed_chat");
 };
 
 TEST_F(KilledChat, AtAnyPointGoesOnToTheSameConversation) {

@@ -18,7 +18,7 @@ ChatHistory long_chat(int turns) {
   history.vocabulary = std::string(64, 'v');
   for (int turn = 0; turn < turns; ++turn) {
     std::vector<int32_t> prompt = history.tokens(history.current());
-    Generation answer;
+    ChatHistory::Answer answer;
     for (int i = 0; i < 250; ++i) {
       const auto id = static_cast<int32_t>(random() % 250'000);
       (i < 50 ? prompt : answer.ids).push_back(id);

@@ -11,11 +11,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "apps/holdfast/errors.h"
-#include "apps/holdfast/state_opening.h"
 #include "apps/holdfast/state_place.h"
-#include "holdfast/env/faulty_file_system.h"
-#include "holdfast/env/memory_file_system.h"
 #include "holdfast/env/posix_file_system.h"
 #include "holdfast/tier/manifest.h"
 #include "tests/apps/kept_folder.h"
@@ -122,21 +118,6 @@ TEST(StateOpening, RefusesAFolderOfAnotherVersionAndSaysHowToGoOn) {
   EXPECT_TRUE(fs::exists(manifest_of(folder)));
   for (const auto& entry : fs::directory_iterator(folder.path() + "/tier")) {
     EXPECT_THAT(entry.path().string(), Not(HasSubstr(".aside")));
-  }
-}
-
-TEST(StateOpening, BlamesAFileSystemThatCannotAndNotTheFolder) {
-  const auto faulty =
-      std::make_shared<FaultyFileSystem>(MemoryFileSystem::make());
-  faulty->fail({.kind = FileFault::Kind::kUnsupported});
-  try {
-    app::open_tier(
-        {.folder = "/state", .files = faulty, .clock = system_clock()});
-    FAIL() << faulty->trace();
-  } catch (const app::UserError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("the file system cannot"));
-    EXPECT_THAT(error.what(), HasSubstr("a folder on another may be used"));
-    EXPECT_THAT(error.what(), Not(HasSubstr("remove")));
   }
 }
 

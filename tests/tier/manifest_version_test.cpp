@@ -140,31 +140,6 @@ TEST(ManifestVersion, OneThatTakesThePlaceOfAnOpenTiersIsNotTouchedEither) {
   expect_chats(*tier);
 }
 
-TEST(ManifestVersion, AFileSystemThatCannotIsNotTakenForAnotherVersion) {
-  int64_t refused = 0;
-  for (int64_t call = 0;; ++call) {
-    TierRig rig;
-    store_chats(rig);
-    const auto faulty = std::make_shared<FaultyFileSystem>(rig.memory);
-    rig.options.files = faulty;
-    faulty->fail({.kind = FileFault::Kind::kUnsupported, .after = call});
-    const Status status = DiskTier::open(rig.options).status();
-    EXPECT_NE(status.code(), ErrorCode::kUnsupported) << faulty->trace();
-    const bool says_so =
-        status.text().find("a file system that can do") != std::string::npos;
-    refused += says_so;
-    EXPECT_TRUE(!says_so || status.code() == ErrorCode::kIo);
-    const bool failed = faulty->failed() > 0;
-    rig.options.files = rig.memory;
-    expect_chats(*rig.open());
-    if (!failed || testing::Test::HasFailure()) {
-      EXPECT_GT(call, 20);
-      break;
-    }
-  }
-  EXPECT_GT(refused, 3);
-}
-
 TEST(ManifestVersion, TheFirstOneIsBroughtToThisOne) {
   TierRig rig;
   store_chats(rig);

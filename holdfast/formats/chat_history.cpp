@@ -1,12 +1,12 @@
 // Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
 
-#include "chat_history.h"
+#include "holdfast/formats/chat_history.h"
 
 #include <algorithm>
 #include <span>
 #include <utility>
 
-namespace holdfast::app {
+namespace holdfast {
 
 void ChatHistory::go_to(int64_t turn) {
   if (turn < kNoTurn || turn >= std::ssize(turns_)) {
@@ -97,7 +97,7 @@ std::vector<ChatMessage> ChatHistory::asked(const Pending& question) const {
 void ChatHistory::add(
     const Pending& question,
     std::span<const int32_t> prompt,
-    const Generation& answer) {
+    const Answer& answer) {
   const std::vector<int32_t> before = tokens(current_);
   const auto [mine, theirs] = std::ranges::mismatch(prompt, before);
   const auto shared = mine - prompt.begin();
@@ -109,7 +109,7 @@ void ChatHistory::add(
        .shared = shared,
        .prompt = {mine, prompt.end()},
        .ids = answer.ids,
-       .finish = answer.finish_reason});
+       .finish = answer.finish});
   current_ = std::ssize(turns_) - 1;
   pending.reset();
 }
@@ -162,4 +162,4 @@ bool ChatHistory::fits(int32_t vocabulary_size) const {
   });
 }
 
-} // namespace holdfast::app
+} // namespace holdfast

@@ -3,8 +3,8 @@
 // A chat's turns as a tree: each has a parent, one is current, a new one is put
 // below it. A turn keeps its tokens as they were computed, as what it shares
 // with its parent and its own. As JSON it goes with a record (docs/cli.md),
-// whose tokens it does not say again; what is read there is checked. One
-// thread.
+// whose tokens it does not say again; what is read there is checked, and takes
+// memory in proportion to it. One thread.
 
 #pragma once
 
@@ -12,13 +12,13 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "holdfast/base/status.h"
-#include "holdfast/engine/chat_prompt.h"
-#include "holdfast/engine/generation.h"
+#include "holdfast/formats/answered_turn.h"
 
-namespace holdfast::app {
+namespace holdfast {
 
 inline constexpr int64_t kNoTurn = -1;
 
@@ -42,6 +42,11 @@ class ChatHistory {
     std::string system;
     std::string user;
     bool operator==(const Pending&) const = default;
+  };
+  struct Answer {
+    std::string text;
+    std::vector<int32_t> ids; // an end token included
+    FinishReason finish = FinishReason::kEos;
   };
 
   std::string vocabulary; // digest of the tokenizer that the tokens are of
@@ -76,7 +81,7 @@ class ChatHistory {
   void
   add(const Pending& question,
       std::span<const int32_t> prompt,
-      const Generation& answer);
+      const Answer& answer);
 
   /// The tokens of the record that the history goes with: those of the current
   /// turn whose state there is, so all but the last one.
@@ -96,6 +101,11 @@ class ChatHistory {
   static Result<ChatHistory>
   parse(const std::string& json, std::span<const int32_t> stored);
 
+  /// JSON as a record has it: its size (u64), and a frame of zstd; and back,
+  /// kCorrupt for anything else.
+  static std::string packed(const std::string& json);
+  static Result<std::string> unpacked(std::string_view bytes);
+
   bool operator==(const ChatHistory&) const = default;
 
  private:
@@ -103,4 +113,4 @@ class ChatHistory {
   int64_t current_ = kNoTurn;
 };
 
-} // namespace holdfast::app
+} // namespace holdfast

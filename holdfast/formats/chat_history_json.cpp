@@ -6,37 +6,27 @@
 // waits.
 
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <utility>
 
-#include "chat_history.h"
-#include "json.h"
+#include <nlohmann/json.hpp>
 
-namespace holdfast::app {
+#include "holdfast/base/field_reader.h"
+#include "holdfast/base/zstd.h"
+#include "holdfast/formats/chat_history.h"
+
+namespace holdfast {
 
 namespace {
 
+using Json = nlohmann::ordered_json;
+
 constexpr int64_t kVersion = 2;
-
-constexpr std::array kReasons = {
-    FinishReason::kEos,
-    FinishReason::kStop,
-    FinishReason::kLength,
-    FinishReason::kContext,
-    FinishReason::kInterrupted,
-    FinishReason::kFailed};
-
-FinishReason reason_of(const std::string& text) {
-  for (const FinishReason reason : kReasons) {
-    if (text == name(reason)) {
-      return reason;
-    }
-  }
-  throw Error(
-      ErrorCode::kCorrupt,
-      "[chat] expected a reason that ends answers, got \"" + text + '"');
-}
+constexpr int kDeepest = 4; // a history, its turns, one of them, its tokens
+// Each takes 16 bytes of memory, and two of text.
+constexpr int64_t kMostValues = int64_t{1} << 24;
+constexpr uint64_t kMostJson = uint64_t{1} << 28;
+constexpr int kLevel = 3;
 
 void require(bool holds, const char* what) {
   if (!holds) {
@@ -44,6 +34,30 @@ void require(bool holds, const char* what) {
         ErrorCode::kCorrupt,
         std::string("[chat] expected ") + what + ", got another");
   }
+}
+
+FinishReason reason_of(const std::string& text) {
+  const auto reason = finish_reason(text);
+  if (!reason) {
+    throw Error(
+        ErrorCode::kCorrupt,
+        "[chat] expected a reason that ends answers, got another");
+  }
+  return *reason;
+}
+
+/// Bounded, however few bytes it was unpacked from.
+Json parsed(const std::string& text) {
+  int64_t values = 0;
+  return Json::parse(
+      text, [&](int depth, Json::parse_event_t event, const Json&) {
+        const bool begins = event == Json::parse_event_t::object_start ||
+            event == Json::parse_event_t::array_start;
+        require(depth < kDeepest || !begins, "lists of turns and tokens");
+        values += begins || event == Json::parse_event_t::value;
+        require(values <= kMostValues, "fewer than 2^24 values");
+        return true;
+      });
 }
 
 /// Of JSON as it is, not converted: -1 is no seed, 1.5 no count.
@@ -181,7 +195,7 @@ std::string ChatHistory::json() const {
 Result<ChatHistory>
 ChatHistory::parse(const std::string& json, std::span<const int32_t> stored) {
   try {
-    const Json all = Json::parse(json);
+    const Json all = parsed(json);
     const auto version = integer<int64_t>(all.at("version"));
     if (version < 1 || version > kVersion) {
       return Status(
@@ -229,4 +243,28 @@ ChatHistory::parse(const std::string& json, std::span<const int32_t> stored) {
   }
 }
 
-} // namespace holdfast::app
+std::string ChatHistory::packed(const std::string& json) {
+  const uint64_t size = json.size();
+  const auto frame = zstd_packed(std::as_bytes(std::span(json)), kLevel);
+  std::string bytes(reinterpret_cast<const char*>(&size), sizeof(size));
+  bytes.append(reinterpret_cast<const char*>(frame.data()), frame.size());
+  return bytes;
+}
+
+Result<std::string> ChatHistory::unpacked(std::string_view bytes) {
+  try {
+    FieldReader reader(bytes, "[chat] ");
+    const auto size =
+        reader.number<uint64_t>("size of a packed history", 0, kMostJson);
+    const auto frame = reader.take(reader.left(), "packed history");
+    std::string json(static_cast<size_t>(size), '\0');
+    const Status status =
+        zstd_unpack(frame, std::as_writable_bytes(std::span(json)));
+    return status.ok() ? Result<std::string>(std::move(json))
+                       : Result<std::string>(status);
+  } catch (const Error& error) {
+    return Status(error.code(), error.what());
+  }
+}
+
+} // namespace holdfast

@@ -1,21 +1,17 @@
 // Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
 
-#include "apps/holdfast/chat_history.h"
+#include "holdfast/formats/chat_history.h"
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
-#include "apps/holdfast/chat_input.h"
-#include "apps/holdfast/json.h"
-
-namespace holdfast::app {
+namespace holdfast {
 namespace {
 
-Generation answer_of(std::vector<int32_t> ids, std::string text) {
-  Generation answer;
-  answer.ids = std::move(ids);
-  answer.text = std::move(text);
-  answer.finish_reason = FinishReason::kEos;
-  return answer;
+using Json = nlohmann::ordered_json;
+
+ChatHistory::Answer answer_of(std::vector<int32_t> ids, std::string text) {
+  return {.text = std::move(text), .ids = std::move(ids)};
 }
 
 ChatHistory small_tree() {
@@ -179,16 +175,28 @@ TEST(ChatHistory, NamesAllTextsOfItsBranches) {
   EXPECT_EQ(small_tree().branches(), (Texts{{1, 2, 3, 4, 5, 6}, {1, 9, 7}}));
 }
 
-TEST(ChatInput, DropsABlockThatIsInterrupted) {
-  int lines = 0;
-  const ChatInput input = read_chat_input([&lines](bool goes_on) {
-    EXPECT_EQ(goes_on, lines > 0);
-    return ++lines < 3 ? Line{.text = "\"\"\"a"}
-                       : Line{.end = LineEnd::kInterrupted};
-  });
-  EXPECT_EQ(input.end, LineEnd::kInterrupted);
-  EXPECT_EQ(input.text, "");
+// As text, and as what a record holds.
+TEST(ChatHistory, RefusesNestingAndSizesThatNoHistoryHas) {
+  const std::string deep(1000, '[');
+  EXPECT_EQ(ChatHistory::parse(deep, {}).status().code(), ErrorCode::kCorrupt);
+  EXPECT_EQ(
+      ChatHistory::parse(R"({"turns": [{"tokens": [[1]]}]})", {})
+          .status()
+          .text(),
+      "[chat] expected lists of turns and tokens, got another");
+  const std::string json = answered_tree().json();
+  const std::string packed = ChatHistory::packed(json);
+  EXPECT_EQ(ChatHistory::unpacked(packed).value(), json);
+  for (size_t i = 0; i < packed.size(); ++i) {
+    EXPECT_EQ(
+        ChatHistory::unpacked(packed.substr(0, i)).status().code(),
+        ErrorCode::kCorrupt)
+        << i;
+  }
+  std::string huge = packed;
+  huge[4] = '\x01'; // 4 GiB and some
+  EXPECT_EQ(ChatHistory::unpacked(huge).status().code(), ErrorCode::kCorrupt);
 }
 
 } // namespace
-} // namespace holdfast::app
+} // namespace holdfast
