@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "holdfast/env/mapping_guard.h"
 #include "holdfast/tier/disk_tier_core.h"
 #include "holdfast/tier/node_table.h"
 #include "holdfast/tier/object_table.h"
@@ -130,7 +131,16 @@ void DiskTierCore::drop_cut() {
 }
 
 Lost DiskTier::take_lost() {
-  std::unique_lock lock(core_->mutex);
+  std::unique_lock lock(core_->mutex, std::defer_lock);
+  if (mappings_are_whole()) {
+    // Who asks before each store must not wait for the commits of others: what
+    // is not told now is told the next time.
+    if (!lock.try_lock()) {
+      return {};
+    }
+  } else {
+    lock.lock();
+  }
   if (core_->any_cut()) {
     lock.unlock();
     // Where this fails the next call, or the next store, tries again.

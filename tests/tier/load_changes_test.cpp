@@ -46,7 +46,7 @@ struct Two {
   }
   Named changes() const {
     Named named;
-    mine->load_changes(named).check();
+    mine->load_changes(named).status().check();
     return named;
   }
 };
