@@ -19,6 +19,7 @@
 
 #include "holdfast/env/runtime.h"
 #include "holdfast/kernels/cpu/elementwise.h"
+#include "holdfast/kernels/cpu/experts.h"
 #include "holdfast/kernels/cpu/linear.h"
 #include "holdfast/kernels/cpu/weight.h"
 
@@ -102,6 +103,23 @@ mlx::core::array gate_heads(
 mlx::core::array heads_linear(
     const std::shared_ptr<const std::vector<Weight>>& heads,
     const mlx::core::array& x,
+    const Place& place);
+
+/// Experts with what stands around them; see experts.h. Immutable.
+struct ExpertsLayer {
+  std::vector<Expert> experts;
+  std::vector<float> norm; // [k] or empty
+  float eps = 1e-6f;
+  Gate gate = Gate::kSilu;
+  int64_t top = 1;
+  Routing routing = Routing::kSoftmax;
+};
+
+/// x [M, k], a router's scores [M, experts] -> x + the experts' [M, k].
+mlx::core::array mix_experts(
+    const std::shared_ptr<const ExpertsLayer>& layer,
+    const mlx::core::array& x,
+    const mlx::core::array& scores,
     const Place& place);
 
 /// function(x), any shape.
