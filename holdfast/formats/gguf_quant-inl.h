@@ -8,6 +8,7 @@
 
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -184,6 +185,24 @@ struct Q6_K {
         store8(to + 64, ((first >> 4) & nibbles) | (pairs & top));
         store8(to + 96, ((second >> 4) & nibbles) | ((pairs >> 2) & top));
       }
+    }
+  }
+};
+
+/// An exponent e (E8M0), 16 bytes of nibbles (E2M1) of values 0, 0.5, 1, 1.5,
+/// 2, 3, 4, 6 and the same below zero, times 2^(e - 127). Twice a value is a
+/// whole number: codes of 5 bits at half the scale.
+struct MXFP4 {
+  static constexpr int kBits = 5, kBlock = 32, kGroup = 32, kBytes = 17;
+  static constexpr bool kOffsets = false;
+  static void unpack(const std::byte* from, const BlockOut& out) {
+    constexpr uint8_t kTwice[16] = {
+        16, 17, 18, 19, 20, 22, 24, 28, 16, 15, 14, 13, 12, 10, 8, 4};
+    out.scales[0] = std::ldexp(1.0f, static_cast<int>(from[0]) - 128);
+    for (int i = 0; i < 16; ++i) {
+      const auto both = static_cast<uint8_t>(from[1 + i]);
+      out.codes[i] = kTwice[both & 15];
+      out.codes[16 + i] = kTwice[both >> 4];
     }
   }
 };

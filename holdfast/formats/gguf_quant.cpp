@@ -38,6 +38,7 @@ constexpr GgufTypeInfo kTypes[] = {
     coded<gguf::Q4_K>(GgufType::kQ4_K, "Q4_K"),
     coded<gguf::Q5_K>(GgufType::kQ5_K, "Q5_K"),
     coded<gguf::Q6_K>(GgufType::kQ6_K, "Q6_K"),
+    coded<gguf::MXFP4>(GgufType::kMXFP4, "MXFP4"),
 };
 
 /// Every id of the format, so that a refusal can name what it met.
@@ -69,6 +70,8 @@ void with_layout(GgufType type, F&& f) {
       return f(gguf::Q5_K{});
     case GgufType::kQ6_K:
       return f(gguf::Q6_K{});
+    case GgufType::kMXFP4:
+      return f(gguf::MXFP4{});
     case GgufType::kF32:
     case GgufType::kF16:
     case GgufType::kBF16:

@@ -25,6 +25,7 @@ enum class GgufType : uint32_t {
   kQ5_K = 13,
   kQ6_K = 14,
   kBF16 = 30,
+  kMXFP4 = 39,
 };
 
 struct CodeFormat {

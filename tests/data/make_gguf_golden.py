@@ -17,6 +17,7 @@ FLOATS = {
     Type.F32: [], Type.F16: [0], Type.BF16: [],
     Type.Q4_0: [0], Type.Q4_1: [0, 2], Type.Q5_0: [0], Type.Q5_1: [0, 2],
     Type.Q8_0: [0], Type.Q4_K: [0, 2], Type.Q5_K: [0, 2], Type.Q6_K: [208],
+    Type.MXFP4: [],
 }
 
 
@@ -34,6 +35,8 @@ def make(rng, kind):
         data = values.view(np.uint8).reshape(blocks, 4)
         return data if kind == Type.F32 else np.ascontiguousarray(data[:, 2:])
     data = rng.integers(0, 256, (blocks, size), dtype=np.uint8)
+    if kind == Type.MXFP4:
+        data[:, 0] %= 251  # 6 * 2^124 is the largest that f32 holds
     for at in FLOATS[kind]:
         data[:, at : at + 2] = finite_f16(rng, blocks).view(np.uint8).reshape(-1, 2)
     return data
