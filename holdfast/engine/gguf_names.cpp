@@ -18,6 +18,8 @@ constexpr Pair kFamilies[] = {
     {"qwen3", "qwen3"},
     {"phi3", "phi3"},
     {"gemma2", "gemma2"},
+    {"qwen3moe", "qwen3_moe"},
+    {"gpt-oss", "gpt_oss"},
 };
 
 constexpr Pair kWhole[] = {
@@ -39,14 +41,23 @@ constexpr Pair kOfLayer[] = {
     {"mlp.up_proj", "ffn_up"},
     {"mlp.gate_up_proj", "ffn_up"},
     {"mlp.down_proj", "ffn_down"},
+    {"mlp.gate", "ffn_gate_inp"},
+    {"mlp.router", "ffn_gate_inp"},
+    {"mlp.switch_mlp.gate_proj", "ffn_gate_exps"},
+    {"mlp.switch_mlp.up_proj", "ffn_up_exps"},
+    {"mlp.switch_mlp.down_proj", "ffn_down_exps"},
+    {"mlp.experts.gate_proj", "ffn_gate_exps"},
+    {"mlp.experts.up_proj", "ffn_up_exps"},
+    {"mlp.experts.down_proj", "ffn_down_exps"},
     {"input_layernorm", "attn_norm"},
     {"post_attention_layernorm", "ffn_norm"},
     {"pre_feedforward_layernorm", "ffn_norm"},
     {"post_feedforward_layernorm", "post_ffw_norm"},
 };
 
-// Of families with a norm behind attention too.
-constexpr std::string_view kPostNormFamilies[] = {"gemma2"};
+// Of families whose "post_attention_layernorm" has its own name.
+constexpr std::string_view kPostNormFamilies[] = {"gemma2", "gpt_oss"};
+constexpr std::string_view kSinks = ".self_attn.sinks"; // has no ".weight"
 
 template <size_t N>
 std::string_view find(const Pair (&pairs)[N], std::string_view name) {
@@ -77,6 +88,10 @@ gguf_tensor_name(std::string_view family, std::string_view published) {
   if (!published.starts_with(kLayers) || part == std::string_view::npos ||
       kind <= part) {
     return std::string(published);
+  }
+  if (published.ends_with(kSinks)) {
+    return "blk." + std::string(published.substr(number, part - number)) +
+        ".attn_sinks.weight";
   }
   const std::string_view of_layer = published.substr(part + 1, kind - part - 1);
   std::string_view name = find(kOfLayer, of_layer);

@@ -71,6 +71,12 @@ Settings gguf_settings(const GgufFile& file, const ModelConfig& config) {
       "rope_scaling.original_max_position_embeddings");
   all.number("attn_logit_softcapping", "attn_logit_softcapping");
   all.number("final_logit_softcapping", "final_logit_softcapping");
+  for (const char* name : {"num_experts", "num_local_experts"}) {
+    all.size("expert_count", name);
+  }
+  all.size("expert_used_count", "num_experts_per_tok");
+  all.size("expert_feed_forward_length", "moe_intermediate_size");
+  all.set("norm_topk_prob", true); // of every mixture that the format has here
   all.set("norms_less_one", false); // one is added when a file is made
   // Biases are where the file has them.
   const auto has = [&](const char* tensor) {

@@ -79,7 +79,8 @@ mx::array run_decoder_layer(
       cpu::split_heads(layer.heads, qkv, step.positions(), place);
   const auto read = step.attend(index, q, k, v);
   const auto h = cpu::linear(layer.output, read, x, place);
-  return run_feed_forward(layer.feed_forward, h, place);
+  return layer.experts.mix ? run_experts(layer.experts, h, place)
+                           : run_feed_forward(layer.feed_forward, h, place);
 }
 
 mx::array embed_tokens(
@@ -122,7 +123,8 @@ mx::array take_rows(
 
 Bytes weight_bytes(const DecoderLayer& layer) {
   return weight_bytes(*layer.qkv) + weight_bytes(*layer.output) +
-      weight_bytes(layer.feed_forward);
+      (layer.experts.mix ? weight_bytes(layer.experts)
+                         : weight_bytes(layer.feed_forward));
 }
 
 } // namespace holdfast

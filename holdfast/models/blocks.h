@@ -14,6 +14,7 @@
 #include "mlx/array.h"
 
 #include "holdfast/kernels/cpu/ops.h"
+#include "holdfast/models/experts.h"
 #include "holdfast/models/feed_forward.h"
 #include "holdfast/models/weight_source.h"
 #include "holdfast/state/step.h"
@@ -26,7 +27,8 @@ struct DecoderLayer {
   LinearPtr qkv;
   std::shared_ptr<const cpu::HeadsLayer> heads;
   LinearPtr output; // of attention
-  FeedForward feed_forward;
+  FeedForward feed_forward; // null where the layer has experts
+  Experts experts;
 };
 
 /// The names under which a layer's norms are stored; "" where a family has

@@ -26,6 +26,11 @@ class Decoder : public Model {
         source.matrix("embed_tokens.weight", config_.vocab, config_.hidden));
     for (int64_t i = 0; i < config_.layers; ++i) {
       layers_.push_back(load_decoder_layer(source, shape_, i));
+      sinks_.push_back(
+          shape_.sinks
+              ? source.vector(
+                    layer_tensor(i, "self_attn.sinks"), config_.query_heads)
+              : std::vector<float>());
     }
     output_ = load_output(
         source,
@@ -40,7 +45,7 @@ class Decoder : public Model {
 
   std::vector<LayerSpec> layers() const override {
     std::vector<LayerSpec> specs;
-    for (const int64_t window : shape_.windows) {
+    for (size_t i = 0; i < layers_.size(); ++i) {
       specs.emplace_back(AttentionSpec{
           .query_heads = config_.query_heads,
           .kv_heads = config_.kv_heads,
@@ -48,7 +53,8 @@ class Decoder : public Model {
           .value_dim = config_.head_dim,
           .scale = shape_.scale,
           .softcap = shape_.softcap,
-          .visibility = {.window = window}});
+          .visibility = {.window = shape_.windows[i]},
+          .sink_logits = sinks_[i]});
     }
     return specs;
   }
@@ -84,6 +90,7 @@ class Decoder : public Model {
   const Runtime runtime_;
   std::shared_ptr<const cpu::Weight> table_;
   std::vector<DecoderLayer> layers_;
+  std::vector<std::vector<float>> sinks_; // [layer]
   LinearPtr output_;
 };
 

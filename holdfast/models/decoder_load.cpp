@@ -64,6 +64,16 @@ class Loader {
          .biases = shape_.output_bias});
   }
 
+  Experts experts() const {
+    return load_experts(
+        source_,
+        shape_.experts,
+        {.layer = index_,
+         .norm = hidden_norm("post_attention_layernorm.weight"),
+         .eps = eps_,
+         .activation = shape_.gate});
+  }
+
   FeedForward feed_forward() const {
     return load_feed_forward(
         source_,
@@ -110,11 +120,14 @@ DecoderLayer load_decoder_layer(
     const DecoderShape& shape,
     int64_t index) {
   const Loader loader(source, shape, index);
+  const bool mixed =
+      !shape.mixed.empty() && shape.mixed[static_cast<size_t>(index)];
   return {
       .qkv = loader.qkv(),
       .heads = loader.heads(),
       .output = loader.output(),
-      .feed_forward = loader.feed_forward()};
+      .feed_forward = mixed ? FeedForward() : loader.feed_forward(),
+      .experts = mixed ? loader.experts() : Experts()};
 }
 
 std::vector<float> load_norm(

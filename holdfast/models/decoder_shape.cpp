@@ -74,6 +74,18 @@ std::vector<int64_t> layer_windows(
   return windows;
 }
 
+void check_experts(const Settings& settings, const ExpertsShape& experts) {
+  if (experts.top < 1 || experts.top > experts.count) {
+    throw settings.refusal(
+        "num_experts_per_tok",
+        "1 to the " + std::to_string(experts.count) + " experts",
+        std::to_string(experts.top));
+  }
+  if (experts.ffn < 1) {
+    throw settings.refusal("moe_intermediate_size", "at least 1", "0");
+  }
+}
+
 void require_setting(
     const Settings& settings,
     std::string_view name,

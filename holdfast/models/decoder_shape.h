@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "holdfast/kernels/cpu/elementwise.h"
+#include "holdfast/models/experts.h"
 #include "holdfast/models/weight_source.h"
 
 namespace holdfast {
@@ -33,6 +34,9 @@ struct DecoderShape {
   bool norms_less_one = false; // norms are stored less one
   bool fused = false; // one tensor for q, k and v, and one for gate and up
   bool tied = false; // the output layer is the embedding table
+  bool sinks = false; // a learned logit a query head joins its scores
+  ExpertsShape experts; // of the layers below
+  std::vector<bool> mixed; // [layer], or empty: none has experts
 };
 
 /// What a setting says, or what they say together, of most families: the rope
@@ -45,6 +49,9 @@ DecoderShape usual_shape(const WeightSource& source, double theta);
 std::vector<int64_t> layer_windows(
     const WeightSource& source,
     const std::function<bool(int64_t layer)>& sliding);
+
+/// Throws unless 1 <= top <= count and ffn >= 1: "NAME: expected ...".
+void check_experts(const Settings& settings, const ExpertsShape& experts);
 
 /// Throws kUnsupported unless the setting is absent or says this.
 void require_setting(

@@ -6,11 +6,13 @@
 #include "holdfast/models/gemma2.h"
 #include "holdfast/models/gemma3.h"
 #include "holdfast/models/gemma4.h"
+#include "holdfast/models/gpt_oss.h"
 #include "holdfast/models/latent.h"
 #include "holdfast/models/llama.h"
 #include "holdfast/models/phi3.h"
 #include "holdfast/models/qwen.h"
 #include "holdfast/models/qwen35.h"
+#include "holdfast/models/qwen3_moe.h"
 
 namespace holdfast {
 
@@ -28,6 +30,7 @@ constexpr Family kFamilies[] = {
     {"gemma3", make_gemma3},
     {"gemma4", make_gemma4},
     {"gemma4_text", make_gemma4},
+    {"gpt_oss", make_gpt_oss},
     {"llama", make_llama},
     {"mistral", make_mistral},
     {"phi3", make_phi3},
@@ -35,6 +38,7 @@ constexpr Family kFamilies[] = {
     {"qwen3", make_qwen3},
     {"qwen3_5", make_qwen35},
     {"qwen3_5_text", make_qwen35},
+    {"qwen3_moe", make_qwen3_moe},
 };
 
 } // namespace

@@ -32,12 +32,16 @@ std::unique_ptr<Model> make_qwen2(const WeightSource& source, Runtime runtime) {
   return make_decoder(source, std::move(runtime), std::move(shape));
 }
 
-std::unique_ptr<Model> make_qwen3(const WeightSource& source, Runtime runtime) {
+DecoderShape qwen3_shape(const WeightSource& source) {
   DecoderShape shape = qwen_shape(source);
   shape.head_norms = true;
   shape.qkv_biases = source.settings().flag("attention_bias", false);
   shape.output_bias = shape.qkv_biases;
-  return make_decoder(source, std::move(runtime), std::move(shape));
+  return shape;
+}
+
+std::unique_ptr<Model> make_qwen3(const WeightSource& source, Runtime runtime) {
+  return make_decoder(source, std::move(runtime), qwen3_shape(source));
 }
 
 } // namespace holdfast

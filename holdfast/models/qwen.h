@@ -7,9 +7,13 @@
 
 #include <memory>
 
+#include "holdfast/models/decoder_shape.h"
 #include "holdfast/models/model.h"
 
 namespace holdfast {
+
+/// What the dense and the mixed qwen3 have in common.
+DecoderShape qwen3_shape(const WeightSource& source);
 
 /// Throws kUnsupported naming a setting that asks for what is not here.
 std::unique_ptr<Model> make_qwen2(const WeightSource& source, Runtime runtime);

@@ -2,6 +2,7 @@
 
 #include "tests/models/branches.h"
 
+#include <algorithm>
 #include <cstring>
 #include <numeric>
 #include <random>
@@ -71,6 +72,13 @@ Branches::Branches(const Choice& choice)
   if (placed_) {
     state_.emplace(options_);
   }
+}
+
+bool Branches::sees_all() const {
+  return std::ranges::any_of(options_.layers, [](const LayerSpec& layer) {
+    const auto* spec = std::get_if<AttentionSpec>(&layer);
+    return spec != nullptr && spec->visibility.window == 0;
+  });
 }
 
 void Branches::run_cold() {

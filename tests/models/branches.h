@@ -66,6 +66,8 @@ class Branches {
   const Model& model() const {
     return model_;
   }
+  /// Whether a layer of the family sees the whole text.
+  bool sees_all() const;
   /// Of the last run: its steps; those of all branches in one precision; and
   /// how many of these read together what the rows share.
   int64_t steps() const {

@@ -146,6 +146,10 @@ TEST(Compiled, TakesAsManyOperationsALayerAsTheDocsSayOfEachFamily) {
   EXPECT_EQ(operations("gemma4"), 7 * (6 + 2 + 6) + 10 + 2 + 5);
   // Slices, copies and concatenations around the two parts of a key.
   EXPECT_EQ(operations("latent"), 2 * 27 + 2);
+  EXPECT_EQ(operations("llama_biased"), 3 * 6 + 2);
+  EXPECT_EQ(operations("phi3"), 3 * 6 + 2);
+  // A router and its experts take the places of gate and up, and down.
+  EXPECT_EQ(operations("gpt_oss"), 2 * 6 + 2);
 }
 
 TEST(Compiled, ServesSiblingsAndDraftsAndRollsBack) {

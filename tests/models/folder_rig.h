@@ -38,7 +38,9 @@ inline constexpr const char* kFamilies[] = {
     "qwen2",
     "qwen3",
     "phi3",
-    "gemma2"};
+    "gemma2",
+    "qwen3_moe",
+    "gpt_oss"};
 
 struct Expected {
   std::vector<int32_t> tokens;

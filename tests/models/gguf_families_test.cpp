@@ -69,7 +69,8 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"llama", "llama", 150},
         Case{"llama_biased", "llama", 24},
         Case{"qwen2", "qwen2", 24},
-        Case{"qwen3", "qwen3", 150}),
+        Case{"qwen3", "qwen3", 150},
+        Case{"gpt_oss", "gpt-oss", 150}),
     [](const auto& info) { return std::string(info.param.folder); });
 
 } // namespace

@@ -63,13 +63,31 @@ class GgufFolder {
     number("context_length", size("max_position_embeddings"));
     real("attention.layer_norm_rms_epsilon", settings_.number("rms_norm_eps"));
     real("rope.freq_base", settings_.number("rope_theta"));
+    if (architecture_ == "gpt-oss" || architecture_ == "qwen3moe") {
+      const bool oss = architecture_ == "gpt-oss";
+      number("expert_count", size(oss ? "num_local_experts" : "num_experts"));
+      number("expert_used_count", size("num_experts_per_tok"));
+      number(
+          "expert_feed_forward_length",
+          size(oss ? "intermediate_size" : "moe_intermediate_size"));
+    }
+    if (architecture_ == "gemma2" || architecture_ == "gpt-oss") {
+      number("attention.sliding_window", size("sliding_window"));
+    }
+    if (architecture_ == "gemma2") {
+      real(
+          "attn_logit_softcapping", settings_.number("attn_logit_softcapping"));
+      real(
+          "final_logit_softcapping",
+          settings_.number("final_logit_softcapping"));
+    }
   }
 
   void add_rope() {
     const std::string prefix = "rope_scaling.";
     const std::string type = settings_.text(
         prefix + "rope_type", settings_.text(prefix + "type", "default"));
-    if (type == "default") {
+    if (type == "default" || !settings_.has(prefix + "factor")) {
       return;
     }
     const double factor = settings_.number(prefix + "factor");
@@ -107,6 +125,12 @@ class GgufFolder {
     mx::eval({array});
     std::vector<float> values(
         array.data<float>(), array.data<float>() + array.size());
+    if (architecture_ == "gemma2" &&
+        name.find("norm.weight") != std::string::npos) {
+      for (float& value : values) {
+        value += 1.0f; // published less one
+      }
+    }
     const auto columns = static_cast<size_t>(
         array.ndim() == 1 ? 1 : array.shape(array.ndim() - 1));
     if (architecture_ == "llama" &&
@@ -136,7 +160,7 @@ class GgufFolder {
     return result;
   }
 
-  static std::string stored_name(std::string name) {
+  std::string stored_name(std::string name) const {
     const auto turn = [&](const std::string& from, const std::string& to) {
       if (const size_t at = name.find(from); at != std::string::npos) {
         name.replace(at, from.size(), to);
@@ -156,7 +180,18 @@ class GgufFolder {
     turn("mlp.up_proj", "ffn_up");
     turn("mlp.down_proj", "ffn_down");
     turn("input_layernorm", "attn_norm");
-    turn("post_attention_layernorm", "ffn_norm");
+    const bool own = architecture_ == "gemma2" || architecture_ == "gpt-oss";
+    turn("post_attention_layernorm", own ? "post_attention_norm" : "ffn_norm");
+    turn("pre_feedforward_layernorm", "ffn_norm");
+    turn("post_feedforward_layernorm", "post_ffw_norm");
+    turn("self_attn.sinks", "attn_sinks.weight");
+    turn("mlp.router", "ffn_gate_inp");
+    turn("mlp.gate.", "ffn_gate_inp.");
+    for (const std::string mix : {"mlp.switch_mlp.", "mlp.experts."}) {
+      turn(mix + "gate_proj", "ffn_gate_exps");
+      turn(mix + "up_proj", "ffn_up_exps");
+      turn(mix + "down_proj", "ffn_down_exps");
+    }
     return name;
   }
 
