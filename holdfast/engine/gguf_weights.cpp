@@ -36,7 +36,11 @@ class ConfigReader {
     }
     return value.value_or(0);
   }
-  /// The same, remembered where absent.
+  /// The same, where 0 may stand for none.
+  int64_t size_or_none(const char* key, int64_t most) {
+    return file_.integer(prefix_ + key) == 0 ? 0 : size(key, most);
+  }
+  /// At least 1, remembered where absent.
   int64_t required_size(const char* key) {
     const int64_t value = size(key);
     if (value == 0) {
@@ -167,7 +171,8 @@ GgufWeights::GgufWeights(
   if (config_.context == 0) {
     reader.miss("context_length", "a number");
   }
-  config_.window = reader.size("attention.sliding_window", int64_t{1} << 40);
+  config_.window =
+      reader.size_or_none("attention.sliding_window", int64_t{1} << 40);
   config_.norm_eps = reader.number("attention.layer_norm_rms_epsilon");
   if (config_.norm_eps == 0) {
     reader.miss("attention.layer_norm_rms_epsilon", "a number");

@@ -28,6 +28,7 @@ sys.modules["mlx_lm"] = front
 create_causal_mask = importlib.import_module("mlx_lm.models.base").create_causal_mask
 
 from small_configs import CONFIGS
+from small_mxfp4 import write_mxfp4
 from small_quantized import NOT_QUANTIZED, write_quantized
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
@@ -149,6 +150,8 @@ def write(name, folder, tokens):
     )
     if config["model_type"] not in NOT_QUANTIZED:
         write_quantized(build, config, model, ids, folder / "quantized")
+    if config["model_type"] == "gpt_oss":
+        write_mxfp4(build, config, model, ids, folder / "mxfp4")
     spread = mx.max(mx.abs(logits)).item()
     print(f"{folder}: {sum(w.size for w in weights.values())} weights, "
           f"largest logit {spread:.2f}")
