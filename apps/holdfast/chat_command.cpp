@@ -45,6 +45,7 @@ int run_chat(ChatArguments& arguments) {
       arguments.folder,
       WithoutFolder::kWhatIsInMemory,
       load_ms);
+  arguments.take_defaults(running->loaded.source.sampling);
   if (arguments.verbose) {
     print_running(*running);
   }

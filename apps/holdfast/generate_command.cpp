@@ -161,6 +161,7 @@ Engine make_engine(GenerateArguments& arguments, RunFacts& facts) {
           arguments.folder,
           WithoutFolder::kNothing,
           facts.load_ms)};
+  arguments.take_defaults(engine.model->loaded.source.sampling);
   auto& cache = engine.model->cache;
   engine.resumable = arguments.resume.begin(cache ? &*cache : nullptr);
   if (arguments.drawn_seed && engine.resumable && engine.resumable->seed()) {

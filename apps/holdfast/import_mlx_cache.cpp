@@ -74,8 +74,7 @@ int import_mlx_cache(ImportArguments& arguments) {
   });
   const ForeignBits foreign{
       .origin = open.file->digest().value().hex(), .least = plan.least};
-  arguments.model.state.weights =
-      arguments.folder.digest(arguments.model.path, loaded.source.identity);
+  arguments.model.state.weights = arguments.folder.digest(loaded.source.parts);
   arguments.model.state.foreign = foreign.text();
   const auto state = arguments.model.make_state(loaded);
   NamedRecord record{.name = name};

@@ -5,11 +5,13 @@
 #include <memory>
 #include <sstream>
 #include <string>
+#include <vector>
 
 #include "commands.h"
 #include "console.h"
 #include "errors.h"
 #include "file_guard.h"
+#include "holdfast/engine/folder_weights.h"
 
 namespace holdfast::app {
 
@@ -33,13 +35,41 @@ std::string megabytes(int64_t bytes) {
   return text;
 }
 
-std::string shape(const GgufTensor& tensor) {
-  std::string text;
-  for (int i = 0; i < tensor.dims; ++i) {
-    text += (i == 0 ? "" : " x ") +
-        std::to_string(tensor.ne[static_cast<size_t>(i)]);
+struct TensorFacts {
+  std::string name;
+  std::string type;
+  std::vector<int64_t> shape;
+  int64_t bytes = 0;
+};
+
+std::vector<TensorFacts> tensors_of(const GgufFile& file) {
+  std::vector<TensorFacts> result;
+  for (const GgufTensor& tensor : file.tensors()) {
+    result.push_back(
+        {std::string(tensor.name),
+         gguf_type_info(tensor.type).name,
+         {tensor.ne.begin(), tensor.ne.begin() + tensor.dims},
+         tensor.bytes});
   }
-  return text;
+  return result;
+}
+
+std::vector<TensorFacts> tensors_of(const SafetensorsFolder& files) {
+  std::vector<TensorFacts> result;
+  for (const auto& [name, tensor] : files.tensors()) {
+    const StoredTensor& stored = tensor.stored;
+    result.push_back(
+        {name, stored.type_name, stored.shape, stored.bytes.get()});
+  }
+  return result;
+}
+
+std::string shape(const TensorFacts& tensor) {
+  std::string text;
+  for (const int64_t size : tensor.shape) {
+    text += (text.empty() ? "" : " x ") + std::to_string(size);
+  }
+  return text.empty() ? "1" : text;
 }
 
 void describe_config(std::ostream& out, const ModelConfig& config) {
@@ -59,27 +89,30 @@ void describe_config(std::ostream& out, const ModelConfig& config) {
   }
 }
 
-void describe_tensors(std::ostream& out, const GgufFile& file, bool each) {
+void describe_tensors(
+    std::ostream& out,
+    const std::vector<TensorFacts>& tensors,
+    bool each) {
   struct Sum {
     int64_t count = 0;
     int64_t bytes = 0;
   };
   std::map<std::string, Sum> types;
-  for (const GgufTensor& tensor : file.tensors()) {
-    Sum& sum = types[gguf_type_info(tensor.type).name];
+  for (const TensorFacts& tensor : tensors) {
+    Sum& sum = types[tensor.type];
     ++sum.count;
     sum.bytes += tensor.bytes;
   }
-  out << "tensors     " << file.tensors().size() << "\n";
+  out << "tensors     " << tensors.size() << "\n";
   for (const auto& [type, sum] : types) {
     out << "  " << type
         << std::string(10 - std::min<size_t>(type.size(), 9), ' ') << sum.count
         << ", " << megabytes(sum.bytes) << "\n";
   }
-  for (const GgufTensor& tensor : file.tensors()) {
+  for (const TensorFacts& tensor : tensors) {
     if (each) {
-      out << "  " << printable(tensor.name) << "  "
-          << gguf_type_info(tensor.type).name << "  " << shape(tensor) << "\n";
+      out << "  " << printable(tensor.name) << "  " << tensor.type << "  "
+          << shape(tensor) << "\n";
     }
   }
 }
@@ -122,19 +155,51 @@ void describe_state(std::ostream& out, const ModelConfig& config) {
   }
 }
 
+/// Its format, and what there is of it.
+void describe_file(std::ostream& out, const GgufFile& file) {
+  out << "file        " << printable(file.name()) << "\n"
+      << "format      GGUF " << file.version() << ", "
+      << megabytes(file.size());
+  if (file.parts() > 1) {
+    out << " in " << file.parts() << " files";
+  }
+  out << "\n";
+}
+
+void describe_folder(
+    std::ostream& out,
+    const std::string& path,
+    const SafetensorsFolder& files) {
+  int64_t bytes = 0;
+  for (const auto& shard : files.shards()) {
+    bytes += std::ssize(shard->file.bytes());
+  }
+  out << "folder      " << printable(path) << "\n"
+      << "format      safetensors, " << megabytes(bytes) << " in "
+      << files.shards().size()
+      << (files.shards().size() == 1 ? " file\n" : " files\n");
+}
+
 int run_inspect(const InspectArguments& arguments) {
-  require_regular(arguments.model);
+  require_model(arguments.model);
   const FileGuard guard(arguments.model);
   const ModelFile source = open_model_file(arguments.model);
-  const GgufWeights weights(*source.file, nullptr);
   std::ostringstream out;
-  out << "file        " << printable(source.file->name()) << "\n"
-      << "format      GGUF " << source.file->version() << ", "
-      << megabytes(source.file->size()) << "\n";
-  describe_config(out, weights.config());
-  describe_tensors(out, *source.file, arguments.tensors);
-  describe_tokenizer(out, source.tokenizer);
-  describe_state(out, weights.config());
+  const auto describe = [&](const ModelConfig& config, const auto& tensors) {
+    describe_config(out, config);
+    describe_tensors(out, tensors, arguments.tensors);
+    describe_tokenizer(out, source.tokenizer);
+    describe_state(out, config);
+  };
+  if (source.file) {
+    describe_file(out, *source.file);
+    describe(
+        GgufWeights(*source.file, nullptr).config(), tensors_of(*source.file));
+  } else {
+    const FolderWeights weights(arguments.model, nullptr);
+    describe_folder(out, arguments.model, weights.files());
+    describe(weights.config(), tensors_of(weights.files()));
+  }
   write_out(out.str());
   return kOk;
 }
@@ -145,7 +210,9 @@ void add_inspect(CLI::App& app, Action& action) {
   CLI::App* command =
       app.add_subcommand("inspect", "Say what a model file holds");
   const auto arguments = std::make_shared<InspectArguments>();
-  command->add_option("model,-m,--model", arguments->model, "Model file (GGUF)")
+  command
+      ->add_option(
+          "model,-m,--model", arguments->model, "A GGUF file or a folder")
       ->type_name("FILE")
       ->required();
   command->add_flag("--tensors", arguments->tensors, "List every tensor");

@@ -5,17 +5,17 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
-#include "holdfast/env/file_identity.h"
+#include "holdfast/engine/load.h"
 
 namespace holdfast::app {
 
-/// SHA-256 of the file that was loaded, hex; remembered in the state folder
-/// until the file changes. Shows progress. Throws UserError, also where another
+/// SHA-256 of the file that was loaded, hex; of several, of the lines "DIGEST
+/// NAME" in order of names. Those of files are remembered in the state folder
+/// until the files change. Shows progress. Throws UserError, also where another
 /// file took its place since: its digest is not that of the weights.
-std::string model_digest(
-    const std::string& folder,
-    const std::string& model_path,
-    const FileIdentity& loaded);
+std::string
+model_digest(const std::string& folder, const std::vector<ModelPart>& parts);
 
 } // namespace holdfast::app

@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <utility>
 
 #include <fcntl.h>
@@ -146,7 +147,10 @@ Runtime RuntimeOptions::make() const {
 }
 
 void add_model_path(CLI::App& command, std::string& path) {
-  not_empty(command.add_option("-m,--model", path, "Model file (GGUF)"))
+  not_empty(command.add_option(
+                "-m,--model",
+                path,
+                "Model: a GGUF file, or a folder as on model hubs"))
       ->type_name("FILE")
       ->required();
 }
@@ -190,7 +194,7 @@ void ModelOptions::add_compiled_to(CLI::App& command) {
 }
 
 void ModelOptions::validate() const {
-  require_regular(path);
+  require_model(path);
   if (!state.kv_config.empty()) {
     require_regular(state.kv_config);
   }
@@ -273,6 +277,13 @@ void require_regular(const std::string& path) {
   }
   if (!S_ISREG(info.st_mode)) {
     throw UserError(path + ": expected a regular file");
+  }
+}
+
+void require_model(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::is_directory(path, error)) {
+    require_regular(path);
   }
 }
 

@@ -150,5 +150,7 @@ std::string read_text_file(const std::string& path);
 /// Throws UserError where the file cannot be opened for reading, or is a pipe,
 /// a device or a folder. Does not wait.
 void require_regular(const std::string& path);
+/// The same for a model: a regular file, or a folder.
+void require_model(const std::string& path);
 
 } // namespace holdfast::app

@@ -22,6 +22,7 @@ Examples:
   holdfast chat -m model.gguf
   holdfast tokenize -m model.gguf -p "Hello"
   holdfast inspect model.gguf
+  holdfast pack model-folder model-4bit
   holdfast eval -m model.gguf -f text.txt --context 512
   holdfast state ls
   holdfast bench model -m model.gguf --prompt 512 --gen 64
@@ -103,6 +104,7 @@ int run_command(int argc, char** argv) {
   add_tokenize(app, action);
   add_template(app, action);
   add_inspect(app, action);
+  add_pack(app, action);
   add_eval(app, action);
   add_state(app, action);
   add_bench(app, action);

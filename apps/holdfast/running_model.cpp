@@ -19,17 +19,25 @@ Generator RunningModel::generator() {
       file_name};
 }
 
+namespace {
+
+/// "model" of "dir/model/".
+std::string last_name(const std::string& path) {
+  const auto name = std::filesystem::path(path).lexically_normal();
+  return (name.has_filename() ? name : name.parent_path()).filename().string();
+}
+
+} // namespace
+
 std::unique_ptr<RunningModel> start_model(
     ModelOptions& model,
     const StateFolder& folder,
     WithoutFolder without,
     double& load_ms) {
   std::unique_ptr<RunningModel> running(new RunningModel{
-      .loaded = model.load(load_ms),
-      .file_name = std::filesystem::path(model.path).filename().string()});
+      .loaded = model.load(load_ms), .file_name = last_name(model.path)});
   if (folder.kept()) {
-    model.state.weights =
-        folder.digest(model.path, running->loaded.source.identity);
+    model.state.weights = folder.digest(running->loaded.source.parts);
   }
   model.state.foreign = folder.foreign();
   running->state = model.make_state(running->loaded);

@@ -150,10 +150,8 @@ void StateFolder::make_folders() const {
       printable(*folder_).c_str());
 }
 
-std::string StateFolder::digest(
-    const std::string& model_path,
-    const FileIdentity& loaded) const {
-  return model_digest(*folder_, model_path, loaded);
+std::string StateFolder::digest(const std::vector<ModelPart>& parts) const {
+  return model_digest(*folder_, parts);
 }
 
 void StateFolder::open() const {

@@ -16,7 +16,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "holdfast/env/file_identity.h"
+#include "holdfast/engine/load.h"
 #include "holdfast/prefix/prefix_cache.h"
 #include "holdfast/tier/disk_tier.h"
 
@@ -29,9 +29,8 @@ class StateFolder {
   /// first call opens it; it is made, and he is told, where there is none.
   /// Throws UserError.
   bool kept() const;
-  /// SHA-256 of the file that was loaded, as model_digest().
-  std::string
-  digest(const std::string& model_path, const FileIdentity& loaded) const;
+  /// SHA-256 of the files that were loaded, as model_digest().
+  std::string digest(const std::vector<ModelPart>& parts) const;
   /// --foreign-bits: of whose bits a run goes on.
   void add_foreign_to(CLI::App& command);
   /// ForeignBits::text() of the record that it names; "" where it is not given.

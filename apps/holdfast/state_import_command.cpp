@@ -42,8 +42,7 @@ int import_conversation_file(ImportArguments& arguments) {
   arguments.require_free(*disk, name);
   double load_ms = 0;
   const LoadedModel loaded = arguments.model.load(load_ms);
-  arguments.model.state.weights =
-      arguments.folder.digest(arguments.model.path, loaded.source.identity);
+  arguments.model.state.weights = arguments.folder.digest(loaded.source.parts);
   const auto state = arguments.model.make_state(loaded);
   ProgressLine line("importing");
   const ImportResult result = users([&] {

@@ -100,7 +100,7 @@ std::string text_of(const ShowArguments& arguments, const RecordText& record) {
     }
     return ids;
   }
-  require_regular(arguments.model);
+  require_model(arguments.model);
   return users([&] {
     return open_model_file(arguments.model).tokenizer.decode(record.tokens);
   });
@@ -200,7 +200,7 @@ void add_state_show(CLI::App& state, Action& action) {
   not_empty(verb->add_option(
                 "-m,--model",
                 arguments->model,
-                "Model file (GGUF) whose tokenizer reads the ids"))
+                "Model whose tokenizer reads the ids"))
       ->type_name("FILE");
   verb->footer(kShowExamples);
   set_action(*verb, action, arguments, run_show);

@@ -38,8 +38,7 @@ int run_why(const WhyArguments& arguments) {
   const std::vector<std::string> texts = arguments.prompts.read();
   double load_ms = 0;
   const LoadedModel loaded = model.load(load_ms);
-  model.state.weights =
-      model_digest(folder, model.path, loaded.source.identity);
+  model.state.weights = model_digest(folder, loaded.source.parts);
   const auto state = model.make_state(loaded);
   PrefixCacheOptions options;
   options.disk = arguments.open();

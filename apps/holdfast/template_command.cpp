@@ -11,7 +11,6 @@
 #include "errors.h"
 #include "file_guard.h"
 #include "holdfast/formats/chat_template.h"
-#include "holdfast/formats/gguf.h"
 #include "json.h"
 #include "template_values.h"
 
@@ -42,16 +41,15 @@ struct TemplateArguments {
     if (!file.empty()) {
       return read_text_file(file);
     }
-    require_regular(model);
+    require_model(model);
     const FileGuard guard(model);
-    const GgufFile gguf = GgufFile::open(model).value();
-    const auto text = gguf.text(kTemplateKey);
-    if (!text) {
+    const std::string text = open_model_file(model).chat_template;
+    if (text.empty()) {
       throw UserError(
           model + ": expected a chat template (" + kTemplateKey +
           "), got none");
     }
-    return std::string(*text);
+    return text;
   }
 
   std::tm now() const {
@@ -98,8 +96,8 @@ void add_template(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand(
       "template", "Render conversations with a chat template");
   const auto arguments = std::make_shared<TemplateArguments>();
-  not_empty(
-      command->add_option("-m,--model", arguments->model, "Model file (GGUF)"))
+  not_empty(command->add_option(
+                "-m,--model", arguments->model, "A GGUF file or a folder"))
       ->type_name("FILE");
   not_empty(command->add_option(
                 "-t,--template", arguments->file, "A file that is a template"))

@@ -12,40 +12,55 @@ namespace holdfast::app {
 
 namespace {
 
-void add_number(
+CLI::Option* add_number(
     CLI::App& command,
     const char* name,
     double& value,
     const char* description) {
-  command.add_option(name, value, description)->type_name("X");
+  return command.add_option(name, value, description)->type_name("X");
 }
 
-void add_sampling(CLI::App& command, SamplingOptions& sampling) {
-  add_number(
+/// The default where the option was not given.
+template <class T>
+void take(const CLI::Option* said, const std::optional<T>& own, T& value) {
+  if (own && said->count() == 0) {
+    value = *own;
+  }
+}
+
+} // namespace
+
+void TextOptions::add_sampling(CLI::App& command) {
+  SamplingOptions& sampling = generate.sampling;
+  said_.temperature = add_number(
       command,
       "--temp",
       sampling.temperature,
-      "Temperature; 0: always the most likely token (default 0.8)");
-  add_integer(
+      "Temperature; 0: always the most likely token (default 0.8, or the "
+      "model folder's)");
+  said_.top_k = add_integer(
       command,
       "--top-k",
       sampling.top_k,
-      "Keep the N most likely (default 0: all)");
-  add_number(
+      "Keep the N most likely (default 0: all, or the model folder's)");
+  said_.top_p = add_number(
       command,
       "--top-p",
       sampling.top_p,
-      "Keep the fewest that hold this probability (default 1: all)");
-  add_number(
+      "Keep the fewest that hold this probability (default 1: all, or the "
+      "model folder's)");
+  said_.min_p = add_number(
       command,
       "--min-p",
       sampling.min_p,
-      "Drop what is less likely than this part of the most likely (default 0)");
-  add_number(
+      "Drop what is less likely than this part of the most likely (default 0, "
+      "or the model folder's)");
+  said_.repeat_penalty = add_number(
       command,
       "--repeat-penalty",
       sampling.repeat_penalty,
-      "Divide the logits of tokens seen by this (default 1: none)");
+      "Divide the logits of tokens seen by this (default 1: none, or the model "
+      "folder's)");
   add_number(
       command,
       "--presence-penalty",
@@ -58,8 +73,6 @@ void add_sampling(CLI::App& command, SamplingOptions& sampling) {
       "Subtract this for each time a token was seen (default 0)");
 }
 
-} // namespace
-
 void TextOptions::add_to(CLI::App& command) {
   add_integer(
       command,
@@ -67,7 +80,7 @@ void TextOptions::add_to(CLI::App& command) {
       generate.max_tokens,
       "Most tokens to generate for each prompt (default " +
           std::to_string(generate.max_tokens) + ")");
-  add_sampling(command, generate.sampling);
+  add_sampling(command);
   add_integer(
       command,
       "--seed",
@@ -102,6 +115,15 @@ void TextOptions::complete(int64_t chunk) {
   drawn_seed = !seed;
   // 32 bits: exact in every JSON reader.
   set_seed(seed ? *seed : std::random_device()());
+}
+
+void TextOptions::take_defaults(const SamplingDefaults& defaults) {
+  SamplingOptions& sampling = generate.sampling;
+  take(said_.temperature, defaults.temperature, sampling.temperature);
+  take(said_.top_k, defaults.top_k, sampling.top_k);
+  take(said_.top_p, defaults.top_p, sampling.top_p);
+  take(said_.min_p, defaults.min_p, sampling.min_p);
+  take(said_.repeat_penalty, defaults.repeat_penalty, sampling.repeat_penalty);
 }
 
 void TextOptions::set_seed(uint64_t value) {

@@ -11,6 +11,7 @@
 #include <CLI/CLI.hpp>
 
 #include "holdfast/engine/generation.h"
+#include "holdfast/engine/sampling_defaults.h"
 
 namespace holdfast::app {
 
@@ -24,6 +25,19 @@ struct TextOptions {
   /// Throws UserError; fills in what follows from the others.
   void complete(int64_t chunk);
   void set_seed(uint64_t value);
+  /// Takes the model's own for what the command line does not say.
+  void take_defaults(const SamplingDefaults& defaults);
+
+ private:
+  struct {
+    const CLI::Option* temperature = nullptr;
+    const CLI::Option* top_k = nullptr;
+    const CLI::Option* top_p = nullptr;
+    const CLI::Option* min_p = nullptr;
+    const CLI::Option* repeat_penalty = nullptr;
+  } said_; // owned by the command that they were added to
+
+  void add_sampling(CLI::App& command);
 };
 
 } // namespace holdfast::app

@@ -1,6 +1,5 @@
 // Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
 
-#include <filesystem>
 #include <memory>
 #include <sstream>
 
@@ -87,10 +86,7 @@ void print_text(
 }
 
 int run_tokenize(const TokenizeArguments& arguments) {
-  std::error_code error;
-  if (!std::filesystem::is_directory(arguments.model, error)) {
-    require_regular(arguments.model);
-  }
+  require_model(arguments.model);
   const std::vector<std::string> texts = arguments.prompts.read();
   const Tokenizer tokenizer = [&] {
     const FileGuard guard(arguments.model);

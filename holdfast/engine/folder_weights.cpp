@@ -109,12 +109,12 @@ FolderWeights::Module FolderWeights::module_of(std::string_view name) const {
         "U32",
         ErrorCode::kUnsupported);
   }
-  Module result{
-      .matrix = {.kind = *kind},
-      .parts = {
-          find(name).tensor,
-          find(module + ".scales").tensor,
-          find(module + ".biases").tensor}};
+  const bool affine = kind->mode == MlxQuantized::Mode::kAffine;
+  Module result{.matrix = {.kind = *kind}, .parts = {}};
+  result.parts = {find(name).tensor, find(module + ".scales").tensor};
+  if (affine) {
+    result.parts.push_back(find(module + ".biases").tensor);
+  }
   const StoredTensor& codes = result.parts[0]->stored;
   const int64_t words = codes.shape.empty() ? 0 : codes.shape.back();
   MlxModule& matrix = result.matrix;
@@ -131,10 +131,12 @@ FolderWeights::Module FolderWeights::module_of(std::string_view name) const {
   matrix.n = codes.elements() / words;
   matrix.type = result.parts[1]->stored.type;
   require_part(module + ".scales", result);
-  require_part(module + ".biases", result);
+  if (affine) {
+    require_part(module + ".biases", result);
+    matrix.biases = result.parts[2]->bytes().data();
+  }
   matrix.codes = result.parts[0]->bytes().data();
   matrix.scales = result.parts[1]->bytes().data();
-  matrix.biases = result.parts[2]->bytes().data();
   return result;
 }
 
@@ -142,7 +144,8 @@ FolderWeights::Module FolderWeights::module_of(std::string_view name) const {
 void FolderWeights::require_part(const std::string& name, const Module& module)
     const {
   const StoredTensor& stored = find(name).tensor->stored;
-  const auto& [bits, group] = module.matrix.kind;
+  const int bits = module.matrix.kind.bits;
+  const int group = module.matrix.kind.group;
   std::vector<int64_t> shape = module.parts[0]->stored.shape;
   shape.back() = module.matrix.k / group;
   if (stored.shape != shape) {
@@ -152,10 +155,14 @@ void FolderWeights::require_part(const std::string& name, const Module& module)
             " bits in groups of " + std::to_string(group),
         text_of(stored.shape));
   }
-  if (stored.type != module.matrix.type || !is_float(stored.type)) {
+  const bool affine = module.matrix.kind.mode == MlxQuantized::Mode::kAffine;
+  const bool known = affine
+      ? stored.type == module.matrix.type && is_float(stored.type)
+      : stored.type_name == "U8";
+  if (!known) {
     throw refusal(
         name,
-        "BF16, F16 or F32, of scales and biases alike",
+        affine ? "BF16, F16 or F32, of scales and biases alike" : "U8",
         stored.type_name,
         ErrorCode::kUnsupported);
   }
@@ -213,7 +220,8 @@ cpu::Weight FolderWeights::pack_dense(
 cpu::Weight FolderWeights::pack_module(const MlxModule& module) const {
   // Scales of 24 bits do not fit the format of codes: then the weights that
   // they give are kept themselves.
-  if (module.type == TensorType::kF32) {
+  if (module.kind.mode == MlxQuantized::Mode::kAffine &&
+      module.type == TensorType::kF32) {
     return cpu::Weight::pack_values(
         cpu::WeightFormat::Kind::kF32,
         module.n,
@@ -222,10 +230,7 @@ cpu::Weight FolderWeights::pack_module(const MlxModule& module) const {
         *executor_);
   }
   return cpu::Weight::pack_codes(
-      {cpu::WeightFormat::Kind::kCodes,
-       module.kind.bits,
-       module.kind.group,
-       true},
+      module.format(),
       module.n,
       module.k,
       [&](int64_t row, const cpu::CodeRow& out) {

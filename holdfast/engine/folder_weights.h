@@ -69,7 +69,7 @@ class FolderWeights : public WeightSource {
   /// A quantised module's tensors, of shapes that fit one another.
   struct Module {
     MlxModule matrix;
-    const Tensor* parts[3]; // codes, scales, biases
+    std::vector<const Tensor*> parts; // codes, scales, biases if affine
   };
 
   const Entry* look(std::string_view name) const;

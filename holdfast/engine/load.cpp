@@ -2,11 +2,14 @@
 
 #include "holdfast/engine/load.h"
 
+#include <filesystem>
 #include <sstream>
 #include <utility>
 
 #include "holdfast/base/check.h"
+#include "holdfast/engine/folder_weights.h"
 #include "holdfast/engine/kv_config.h"
+#include "holdfast/engine/model_folder.h"
 #include "holdfast/formats/chat_template.h"
 #include "holdfast/formats/gguf_tokenizer.h"
 #include "holdfast/state/foreign_bits.h"
@@ -80,18 +83,42 @@ auto naming(const std::string& path, F make) {
 } // namespace
 
 ModelFile open_model_file(const std::string& path) {
+  if (is_model_folder(path)) {
+    return naming(path, [&] { return open_model_folder(path); });
+  }
   return naming(path, [&] {
     auto file = std::make_unique<const GgufFile>(GgufFile::open(path).value());
     Tokenizer tokenizer = read_gguf_tokenizer(*file).value();
     std::vector<int32_t> ends = end_tokens(*file, tokenizer);
     std::string chat(file->text(kTemplateKey).value_or(""));
-    const FileIdentity identity = file->mapping()->identity();
+    std::vector<ModelPart> parts;
+    for (int i = 0; i < file->parts(); ++i) {
+      const GgufFile& part = file->part(i);
+      parts.push_back(
+          {.name = std::filesystem::path(part.name()).filename(),
+           .path = part.mapping()->path(),
+           .identity = part.mapping()->identity()});
+    }
     return ModelFile{
-        std::move(file),
-        std::move(tokenizer),
-        std::move(ends),
-        std::move(chat),
-        identity};
+        .file = std::move(file),
+        .tokenizer = std::move(tokenizer),
+        .end_tokens = std::move(ends),
+        .chat_template = std::move(chat),
+        .parts = std::move(parts)};
+  });
+}
+
+std::unique_ptr<const Model> load_weights(
+    const std::string& path,
+    const Runtime& runtime,
+    const GgufWeights::Progress& progress) {
+  return naming(path, [&] {
+    if (is_model_folder(path)) {
+      return make_model(
+          FolderWeights(path, runtime.executor, progress), runtime);
+    }
+    const GgufFile file = GgufFile::open(path).value();
+    return make_model(GgufWeights(file, runtime.executor, progress), runtime);
   });
 }
 
@@ -101,10 +128,17 @@ LoadedModel load_model(
     const GgufWeights::Progress& progress) {
   ModelFile source = open_model_file(path);
   return naming(path, [&] {
-    auto model = make_model(
-        GgufWeights(*source.file, runtime.executor, progress), runtime);
-    // What becomes of the file from here on changes nothing.
-    source.file.reset();
+    std::unique_ptr<const Model> model;
+    if (source.file) {
+      model = make_model(
+          GgufWeights(*source.file, runtime.executor, progress), runtime);
+      // What becomes of the file from here on changes nothing.
+      source.file.reset();
+    } else {
+      const FolderWeights weights(path, runtime.executor, progress);
+      model = make_model(weights, runtime);
+      add_tensor_files(weights, source);
+    }
     return LoadedModel{std::move(source), runtime, std::move(model)};
   });
 }

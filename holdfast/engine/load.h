@@ -1,6 +1,6 @@
 // Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
 //
-// From a model file to what generates: file, tokenizer, model, state.
+// From a model's file or folder to what generates: tokenizer, model, state.
 // Threads: the thread that loads is the engine thread.
 // Errors: throws Error, one line that names the file.
 
@@ -14,6 +14,7 @@
 
 #include "holdfast/codec/kv_choice.h"
 #include "holdfast/engine/gguf_weights.h"
+#include "holdfast/engine/sampling_defaults.h"
 #include "holdfast/env/file_identity.h"
 #include "holdfast/env/runtime.h"
 #include "holdfast/formats/gguf.h"
@@ -23,14 +24,23 @@
 
 namespace holdfast {
 
-/// A file and its tokenizer, without weights.
+/// One of the files that decide a model's bits, as it was read.
+struct ModelPart {
+  std::string name; // without its folder
+  std::string path; // its real one
+  FileIdentity identity = {};
+};
+
+/// A model's file or folder and its tokenizer, without weights.
 struct ModelFile {
-  std::unique_ptr<const GgufFile> file;
+  std::unique_ptr<const GgufFile> file; // null for a folder
   Tokenizer tokenizer;
   std::vector<int32_t> end_tokens; // ids that end a text
   std::string chat_template = {}; // Jinja; empty: none
-  FileIdentity identity = {}; // of what was read
+  std::vector<ModelPart> parts = {}; // by name
+  SamplingDefaults sampling = {};
 };
+/// `path`: a GGUF file (of several, the first), or a folder as on model hubs.
 ModelFile open_model_file(const std::string& path);
 
 /// All that is needed to run. Members in order of dependence.
@@ -39,13 +49,18 @@ struct LoadedModel {
   Runtime runtime;
   std::unique_ptr<const Model> model;
 };
+/// The model alone, without what its texts need.
+std::unique_ptr<const Model> load_weights(
+    const std::string& path,
+    const Runtime& runtime,
+    const GgufWeights::Progress& progress = nullptr);
 LoadedModel load_model(
     const std::string& path,
     const Runtime& runtime,
     const GgufWeights::Progress& progress = nullptr);
 
 struct StateChoice {
-  /// SHA-256 of the model's file, where its state is to be found again by
+  /// SHA-256 of the model's files, where its state is to be found again by
   /// other processes.
   std::string weights = {};
   /// ForeignBits::text() of the state to go on from; "": our own.

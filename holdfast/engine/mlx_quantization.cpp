@@ -5,12 +5,14 @@
 #include <cstring>
 
 #include "holdfast/base/check.h"
+#include "holdfast/engine/mxfp4.h"
 
 namespace holdfast {
 
 namespace {
 
 constexpr int kMostGroup = 128;
+constexpr float kMxfp4Zero = 1 << (kMxfp4Format.bits - 1); // the code of 0
 constexpr std::string_view kField = "quantization.";
 
 /// Eight codes take as many bytes as one has bits.
@@ -46,34 +48,41 @@ void pack(const uint8_t* codes, int64_t k, std::byte* words) {
   }
 }
 
+MlxQuantized::Mode mode_of(const Settings& settings, const std::string& name) {
+  const std::string mode = settings.text(name, "affine");
+  if (mode != "affine" && mode != "mxfp4") {
+    throw settings.refusal(
+        name,
+        "affine or mxfp4",
+        '"' + mode.substr(0, 40) + '"',
+        ErrorCode::kUnsupported);
+  }
+  return mode == "affine" ? MlxQuantized::Mode::kAffine
+                          : MlxQuantized::Mode::kMxfp4;
+}
+
 /// `prefix` ends with a dot.
 MlxQuantized
 read_quantized(const Settings& settings, const std::string& prefix) {
   const MlxQuantized result{
       .bits = static_cast<int>(settings.size(prefix + "bits")),
-      .group = static_cast<int>(settings.size(prefix + "group_size"))};
+      .group = static_cast<int>(settings.size(prefix + "group_size")),
+      .mode = mode_of(settings, prefix + "mode")};
+  const bool affine = result.mode == MlxQuantized::Mode::kAffine;
   const int b = result.bits;
-  if (b < 2 || b > 8 || b == 7) {
+  if (affine ? b < 2 || b > 8 || b == 7 : b != 4) {
     throw settings.refusal(
         prefix + "bits",
-        "2, 3, 4, 5, 6 or 8",
+        affine ? "2, 3, 4, 5, 6 or 8" : "4 in mode mxfp4",
         std::to_string(b),
         ErrorCode::kUnsupported);
   }
   const int g = result.group;
-  if (g != 32 && g != 64 && g != 128) {
+  if (affine ? g != 32 && g != 64 && g != 128 : g != kMxfp4Group) {
     throw settings.refusal(
         prefix + "group_size",
-        "32, 64 or 128",
+        affine ? "32, 64 or 128" : "32 in mode mxfp4",
         std::to_string(g),
-        ErrorCode::kUnsupported);
-  }
-  const std::string mode = settings.text(prefix + "mode", "affine");
-  if (mode != "affine") {
-    throw settings.refusal(
-        prefix + "mode",
-        "affine",
-        '"' + mode.substr(0, 40) + '"',
         ErrorCode::kUnsupported);
   }
   return result;
@@ -81,37 +90,57 @@ read_quantized(const Settings& settings, const std::string& prefix) {
 
 } // namespace
 
+int64_t MlxModule::scale_bytes() const {
+  if (kind.mode == MlxQuantized::Mode::kMxfp4) {
+    return 1;
+  }
+  return type == TensorType::kF32 ? 4 : 2;
+}
+
 MlxModule MlxModule::rows(int64_t first, int64_t count) const {
-  const int64_t scales_at =
-      first * (k / kind.group) * (type == TensorType::kF32 ? 4 : 2);
+  const int64_t scales_at = first * (k / kind.group) * scale_bytes();
   MlxModule result = *this;
   result.codes += first * k * kind.bits / 8;
   result.scales += scales_at;
-  result.biases += scales_at;
+  result.biases += biases == nullptr ? 0 : scales_at;
   result.n = count;
   return result;
 }
 
+cpu::WeightFormat MlxModule::format() const {
+  return kind.mode == MlxQuantized::Mode::kMxfp4
+      ? kMxfp4Format
+      : cpu::WeightFormat{
+            cpu::WeightFormat::Kind::kCodes, kind.bits, kind.group, true};
+}
+
 void MlxModule::read_codes(int64_t row, const cpu::CodeRow& out) const {
   const int64_t groups = k / kind.group;
-  const int64_t bytes = groups * (type == TensorType::kF32 ? 4 : 2);
-  unpack_mlx_codes(kind.bits, codes + row * k * kind.bits / 8, k, out.codes);
-  read_tensor_floats(type, scales + row * bytes, groups, out.scales);
-  read_tensor_floats(type, biases + row * bytes, groups, out.offsets);
+  const int64_t at = row * groups * scale_bytes();
+  const std::byte* words = codes + row * k * kind.bits / 8;
+  if (kind.mode == MlxQuantized::Mode::kMxfp4) {
+    read_mxfp4(words, scales + at, k, out);
+    return;
+  }
+  unpack_mlx_codes(kind.bits, words, k, out.codes);
+  read_tensor_floats(type, scales + at, groups, out.scales);
+  read_tensor_floats(type, biases + at, groups, out.offsets);
 }
 
 void MlxModule::read_values(int64_t row, float* values) const {
   const int64_t groups = k / kind.group;
-  const int64_t bytes = type == TensorType::kF32 ? 4 : 2;
-  const std::byte* words = codes + row * k * kind.bits / 8;
+  const bool mxfp4 = kind.mode == MlxQuantized::Mode::kMxfp4;
   for (int64_t g = 0; g < groups; ++g) {
     uint8_t group[kMostGroup];
     float scale = 0, bias = 0;
-    unpack_mlx_codes(
-        kind.bits, words + g * kind.group * kind.bits / 8, kind.group, group);
-    const int64_t at = (row * groups + g) * bytes;
-    read_tensor_floats(type, scales + at, 1, &scale);
-    read_tensor_floats(type, biases + at, 1, &bias);
+    // A group is a module of one row.
+    MlxModule one = *this;
+    one.k = kind.group;
+    one.rows(row * groups + g, 1)
+        .read_codes(0, {.codes = group, .scales = &scale, .offsets = &bias});
+    if (mxfp4) {
+      bias = -scale * kMxfp4Zero;
+    }
     for (int i = 0; i < kind.group; ++i) {
       *values++ = scale * static_cast<float>(group[i]) + bias;
     }

@@ -8,7 +8,8 @@
 //
 // A module's weight [N, K] is codes in U32 words, a row's K codes one after the
 // other, lowest bit first; scales and biases [N, K / group] are beside it, and
-// w = scale * code + bias. Values; any thread.
+// w = scale * code + bias. In mode "mxfp4" scales are exponents, U8, and there
+// are no biases (mxfp4.h). Values; any thread.
 
 #pragma once
 
@@ -27,24 +28,31 @@
 namespace holdfast {
 
 struct MlxQuantized {
+  enum class Mode { kAffine, kMxfp4 };
+
   int bits = 0; // 2, 3, 4, 5, 6 or 8
   int group = 0; // 32, 64 or 128
+  Mode mode = Mode::kAffine; // kMxfp4: 4 bits in groups of 32
 };
 
 /// A quantised matrix [n, k] where it lies.
 struct MlxModule {
   MlxQuantized kind;
-  TensorType type = TensorType::kBF16; // of scales and biases
+  TensorType type = TensorType::kBF16; // of scales and biases, if affine
   const std::byte* codes = nullptr;
   const std::byte* scales = nullptr;
   const std::byte* biases = nullptr;
   int64_t n = 0;
   int64_t k = 0;
 
+  int64_t scale_bytes() const; // of one
+
   /// `count` rows from row `first` on.
   MlxModule rows(int64_t first, int64_t count) const;
+  /// What read_codes() fills.
+  cpu::WeightFormat format() const;
   void read_codes(int64_t row, const cpu::CodeRow& out) const;
-  /// scale * code + bias in f32.
+  /// The weights in f32.
   void read_values(int64_t row, float* values) const;
 };
 

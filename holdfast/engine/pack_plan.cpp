@@ -56,9 +56,12 @@ void name_files(std::vector<PackedFile>& files) {
 } // namespace
 
 bool is_packed(std::string_view name, const StoredTensor& stored, int group) {
-  return name.ends_with(kWeight) && name.find(".experts.") == name.npos &&
-      stored.shape.size() == 2 && stored.elements() > 0 &&
-      is_float(stored.type) && stored.shape[1] % group == 0;
+  const bool chooses =
+      name.ends_with(".mlp.gate.weight") || name.ends_with(".router.weight");
+  return name.ends_with(kWeight) && !chooses &&
+      name.find(".experts.") == name.npos && stored.shape.size() == 2 &&
+      stored.elements() > 0 && is_float(stored.type) &&
+      stored.shape[1] % group == 0;
 }
 
 std::string module_part(std::string_view weight, std::string_view part) {

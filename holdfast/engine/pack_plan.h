@@ -5,8 +5,8 @@
 //
 // Quantised are matrices [N, K] named "X.weight", K a multiple of the group:
 // what mlx-lm's linear layers and embeddings hold. Others stay as they are, and
-// so do experts in tensors of their own ("X.experts.3.Y.weight"), which mlx-lm
-// stacks before it knows of scales.
+// so do routers, whose choices would turn, and experts in tensors of their own
+// ("X.experts.3.Y.weight"), which mlx-lm stacks before it knows of scales.
 
 #pragma once
 

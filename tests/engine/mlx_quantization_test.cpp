@@ -144,6 +144,34 @@ TEST_F(MlxQuantizationTest, KeepsTheCodesScalesAndBiasesOfEveryWidthAndGroup) {
   }
 }
 
+TEST_F(MlxQuantizationTest, KeepsTheWeightsOfModeMxfp4) {
+  configure(usual(4, 32) + R"(, "mode": "mxfp4"})");
+  const mx::array values =
+      mx::random::normal({kRows, kWidth}, mx::bfloat16, 0.0f, 2.0f);
+  const auto parts = mx::quantize(values, 32, 4, "mxfp4");
+  tensors_.insert_or_assign("m.weight", parts[0]);
+  tensors_.insert_or_assign("m.scales", parts[1]);
+  mx::array want = mx::astype(
+      mx::dequantize(parts[0], parts[1], std::nullopt, 32, 4, "mxfp4"),
+      mx::float32);
+  mx::eval({want});
+  const FolderWeights weights = open();
+  const cpu::Weight weight = weights.matrix("m.weight", kRows, kWidth);
+  EXPECT_EQ(weight.format().bits, 5);
+  const auto all = weights.vector("m.weight", kRows * kWidth);
+  std::vector<float> row(kWidth);
+  for (int r = 0; r < kRows; ++r) {
+    weight.read_row(r, row.data());
+    for (int i = 0; i < kWidth; ++i) {
+      const auto at = static_cast<size_t>(r * kWidth + i);
+      ASSERT_EQ(row[static_cast<size_t>(i)], want.data<float>()[at]);
+      ASSERT_EQ(all[at], want.data<float>()[at]);
+    }
+  }
+  tensors_.insert_or_assign("m.scales", mx::astype(parts[1], mx::bfloat16));
+  EXPECT_TRUE(says(refused(ErrorCode::kUnsupported), "m.scales"));
+}
+
 TEST_F(MlxQuantizationTest, ReadsModulesOfOtherWidthsAndThoseLeftDense) {
   configure(
       usual(4, 64) +
@@ -200,6 +228,8 @@ TEST_F(MlxQuantizationTest, RefusesSettingsOfOtherQuantisations) {
            {usual(1, 64) + "}", "quantization.bits"},
            {usual(4, 16) + "}", "quantization.group_size"},
            {usual(4, 64) + R"(, "mode": "other"})", "quantization.mode"},
+           {usual(8, 32) + R"(, "mode": "mxfp4"})", "quantization.bits"},
+           {usual(4, 64) + R"(, "mode": "mxfp4"})", "quantization.group_size"},
            {R"("quantization": {"bits": 4})", "quantization.group_size"},
            {R"("quantization": 4)", "quantization.bits"},
            {usual(4, 64) + R"(, "m": {"bits": 4}})",

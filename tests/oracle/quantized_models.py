@@ -28,6 +28,7 @@ def quantize(model):
         for path, module in model.named_modules()
         if hasattr(module, "to_quantized")
         and module.weight.ndim == 2 and module.weight.shape[1] % GROUP == 0
+        and not path.endswith((".mlp.gate", ".router"))
     )
     kinds = {
         path.removesuffix(".weight"): {"group_size": GROUP, "bits": BITS[i % len(BITS)]}
