@@ -38,6 +38,12 @@ TEST_P(Families, AgreeWithMlxLmInF32) {
   }
 }
 
+// The small qwen3.5 amplifies what is rounded: rounding its weights alone moves
+// mlx-lm's own logits by 0.06 of the largest.
+float bf16_bound(const std::string& family) {
+  return family == "qwen35" ? 0.1f : 2e-2f;
+}
+
 TEST_P(Families, AgreeWithMlxLmWhereWeightsAreBf16) {
   const auto expected = expected_of_bf16(GetParam());
   FolderRig rig(GetParam(), {.rounded = true});
@@ -50,7 +56,7 @@ TEST_P(Families, AgreeWithMlxLmWhereWeightsAreBf16) {
     largest = std::max(largest, std::abs(expected[i]));
     worst = std::max(worst, std::abs(expected[i] - got[i]));
   }
-  EXPECT_LT(worst, 2e-2f * largest);
+  EXPECT_LT(worst, bf16_bound(GetParam()) * largest);
 }
 
 TEST_P(Families, WriteTheTextThatMlxLmWrites) {
