@@ -8,6 +8,7 @@
 
 #include "holdfast/base/check.h"
 #include "holdfast/engine/folder_config.h"
+#include "holdfast/engine/mxfp4.h"
 #include "holdfast/formats/gguf_cursor.h"
 
 namespace holdfast {
@@ -59,7 +60,9 @@ FolderWeights::FolderWeights(
 }
 
 bool FolderWeights::has(std::string_view name) const {
-  return look(name) != nullptr;
+  const auto rows = published_rows(name);
+  return look(name) != nullptr ||
+      (rows && look(name.ends_with(kWeight) ? rows->blocks : rows->bias));
 }
 
 const FolderWeights::Entry* FolderWeights::look(std::string_view name) const {
@@ -272,6 +275,51 @@ FolderWeights::pack(std::string_view name, int64_t count, int64_t n, int64_t k)
   return result;
 }
 
+const std::byte* FolderWeights::require_bytes(
+    const std::string& name,
+    const std::vector<int64_t>& shape) const {
+  const Tensor& tensor = *find(name).tensor;
+  if (tensor.stored.type_name != "U8" || tensor.stored.shape != shape) {
+    throw refusal(
+        name,
+        "U8 of shape " + text_of(shape),
+        tensor.stored.type_name + " of " + text_of(tensor.stored.shape));
+  }
+  return tensor.bytes().data();
+}
+
+std::vector<cpu::Weight> FolderWeights::pack_published(
+    const PublishedRows& rows,
+    int64_t count,
+    int64_t n,
+    int64_t k) const {
+  const int64_t groups = k / kMxfp4Group;
+  const int64_t all = n * rows.step; // rows an expert
+  const std::byte* codes =
+      require_bytes(rows.blocks, {count, all, groups, kMxfp4Group / 2});
+  const std::byte* exponents = require_bytes(rows.scales, {count, all, groups});
+  std::vector<cpu::Weight> result;
+  try {
+    for (int64_t i = 0; i < count; ++i) {
+      result.push_back(cpu::Weight::pack_codes(
+          kMxfp4Format,
+          n,
+          k,
+          [&](int64_t row, const cpu::CodeRow& out) {
+            const int64_t at = i * all + row * rows.step + rows.first;
+            read_mxfp4(codes + at * k / 2, exponents + at * groups, k, out);
+          },
+          *executor_));
+    }
+  } catch (const Error& error) {
+    throw refusal(rows.blocks, "weights that fit a matrix", error.what());
+  }
+  for (const std::string& part : {rows.blocks, rows.scales}) {
+    finished(*find(part).tensor);
+  }
+  return result;
+}
+
 void FolderWeights::require_shape(
     std::string_view name,
     const std::vector<int64_t>& shape) const {
@@ -289,6 +337,10 @@ FolderWeights::matrix(std::string_view name, int64_t n, int64_t k) const {
 std::vector<cpu::Weight>
 FolderWeights::stack(std::string_view name, int64_t count, int64_t n, int64_t k)
     const {
+  const auto rows = published_rows(name);
+  if (rows && look(name) == nullptr && look(rows->blocks) != nullptr) {
+    return pack_published(*rows, count, n, k);
+  }
   if (dims(name).size() == 2) {
     require_shape(name, {count * n, k});
   } else {
@@ -299,6 +351,15 @@ FolderWeights::stack(std::string_view name, int64_t count, int64_t n, int64_t k)
 
 std::vector<float>
 FolderWeights::vector(std::string_view name, int64_t n) const {
+  const auto rows = published_rows(name);
+  if (rows && look(name) == nullptr && look(rows->bias) != nullptr) {
+    const auto all = vector(rows->bias, n * rows->step);
+    std::vector<float> values;
+    for (int64_t i = 0; i < n; ++i) {
+      values.push_back(all[static_cast<size_t>(i * rows->step + rows->first)]);
+    }
+    return values;
+  }
   const Entry& entry = find(name);
   int64_t elements = 1;
   const auto got = dims(name);

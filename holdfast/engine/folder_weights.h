@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "holdfast/engine/mlx_quantization.h"
+#include "holdfast/engine/published_experts.h"
 #include "holdfast/env/executor.h"
 #include "holdfast/formats/safetensors_folder.h"
 #include "holdfast/models/settings.h"
@@ -95,6 +96,14 @@ class FolderWeights : public WeightSource {
   pack_dense(TensorType type, const std::byte* first, int64_t n, int64_t k)
       const;
   cpu::Weight pack_module(const MlxModule& module) const;
+  /// A stack of experts as gpt-oss is published.
+  std::vector<cpu::Weight>
+  pack_published(const PublishedRows& rows, int64_t count, int64_t n, int64_t k)
+      const;
+  /// Throws kCorrupt unless the tensor is of U8 and of this shape; its bytes.
+  const std::byte* require_bytes(
+      const std::string& name,
+      const std::vector<int64_t>& shape) const;
   void require_dense(std::string_view name) const;
   void finished(const Tensor& tensor) const;
 

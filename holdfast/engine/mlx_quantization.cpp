@@ -204,8 +204,11 @@ std::string canonical_name(std::string_view name) {
 
 MlxQuantization::MlxQuantization(const Settings& settings) {
   if (!settings.has("quantization")) {
-    // mlx-lm writes its own settings there a second time.
-    if (settings.has("quantization_config")) {
+    // mlx-lm writes its own settings there a second time. gpt-oss as published
+    // says MXFP4, as the tensors of its experts do (published_experts.h).
+    const std::string method =
+        settings.text("quantization_config.quant_method", std::string_view());
+    if (settings.has("quantization_config") && method != "mxfp4") {
       throw settings.refusal(
           "quantization_config",
           "\"quantization\" as MLX writes it",
