@@ -338,15 +338,13 @@ def write_histories():
     folder = HERE / "chat_history"
     folder.mkdir(parents=True, exist_ok=True)
     stored = lambda prompt, count, own: {"prompt": prompt, "stored": count, "tokens": own}
-    second = history([
-        (-1, 0, stored(2, 3, [])), (0, 3, stored(1, 2, [9])), (0, 1, stored(1, 0, [8, 7]))],
-        current=1)
+    turns = [(-1, 0, stored(2, 3, [])), (0, 3, stored(1, 2, [9])), (0, 1, stored(1, 0, [8, 7]))]
+    second = history(turns, current=1)
     first = history([(-1, 0, {"prompt": [1, 2], "ids": [3]})], version=1,
                     pending={"system": "", "user": "c"})
     # zstd: magic, one segment of that size (two bytes, less 256), one raw block
-    block = len(second) << 3 | 1
     frame = bytes.fromhex("28b52ffd60") + struct.pack("<H", len(second) - 256)
-    frame += struct.pack("<I", block)[:3] + second
+    frame += struct.pack("<I", len(second) << 3 | 1)[:3] + second
     seeds = {
         "seed_none": b"\x00\x00" + history([]),
         "seed_first": b"\x00\x00" + first,
