@@ -209,7 +209,7 @@ def others():
             single_word=True), token("<both>", True, lstrip=True, rstrip=True), token("Straße", False, normalized=True),
             token("İs", False, normalized=True, rstrip=True)]
     result = {
-        "lower": byte_family(many, sequence("pretokenizers", split(r"\p{L}+|\d", "Contiguous"), byte_level(True, False)),
+        "lower": byte_family(many, sequence("pretokenizers", split(r"\p{L}+|\d", "Contiguous"), byte_level()),
                              normalizer=sequence("normalizers", {"type": "NFKC"}, {"type": "Lowercase"},
                                                  {"type": "Strip", "strip_left": True, "strip_right": False})),
         "decomposed": byte_family(many, byte_level(True, True), normalizer=sequence(
