@@ -58,7 +58,7 @@ def texts_of(spec):
     added = [token["content"] for token in spec["added_tokens"]]
     texts = edge_texts() + [varied_text(200_000), known(random_utf8(200_000)), every_character()]
     for token in added:
-        texts += [f"a {token}b {token}", f"{token}{token} x{token}1 {token} \n {token}", f"({token})"]
+        texts += [f"a {token}b {token}", f"{token}{token} x{token}1 {token} \n {token}", f"({token})", token.upper()]
     return texts + ["   ".join(added) + " Z"]
 
 
