@@ -299,9 +299,9 @@ def write_tokenizers():
 
 def write_folders():
     """Files of model folders: safetensors, their index, config.json."""
-    codes = {"m.weight": ("U32", [2, 8], bytes(64)), "m.scales": ("BF16", [2, 2], bytes(8)),
-             "m.biases": ("BF16", [2, 2], bytes(8)), "n": ("F32", [], bytes(4))}
-    index = {"metadata": {"total_size": 84}, "weight_map": {name: "a" for name in codes}}
+    scale = ("BF16", [2, 2], bytes(8))
+    codes = {"m.weight": ("U32", [2, 8], bytes(64)), "m.scales": scale, "m.biases": scale}
+    index = {"metadata": {"total_size": 80}, "weight_map": {name: "a" for name in codes}}
     config = {
         "model_type": "x", "hidden_size": 8, "num_hidden_layers": 1,
         "num_attention_heads": 2, "num_key_value_heads": 1, "vocab_size": 4,
@@ -310,8 +310,7 @@ def write_folders():
         "quantization": {"group_size": 64, "bits": 4, "mode": "affine", "lm_head": False,
                          "model.layers.0.mlp.up_proj": {"group_size": 32, "bits": 8}},
     }
-    part = config | {"quantization_config": {"quant_method": "gptq"}}
-    part.pop("quantization")
+    part = config | {"quantization_config": {"quant_method": "gptq"}, "quantization": None}
     seeds = {
         "safetensors/seed_quantized": safetensors(codes, {"format": "mlx"}),
         "safetensors/seed_index": json.dumps(index).encode(),
@@ -319,9 +318,8 @@ def write_folders():
         "config/seed_part": json.dumps({"model_type": "y", "text_config": part}).encode(),
     }
     for name, data in seeds.items():
-        path = HERE / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(data)
+        (HERE / name).parent.mkdir(parents=True, exist_ok=True)
+        (HERE / name).write_bytes(data)
 
 
 def history(turns, version=2, **more):

@@ -15,12 +15,12 @@
 #include "mlx/transforms.h"
 
 #include "holdfast/base/check.h"
-#include "holdfast/base/hex.h"
 #include "holdfast/engine/folder_config.h"
 #include "holdfast/engine/pack_plan.h"
 #include "holdfast/env/folder_file.h"
 #include "holdfast/env/mapped_file.h"
 #include "holdfast/formats/gguf_cursor.h"
+#include "holdfast/formats/safetensors_index.h"
 
 namespace holdfast {
 
@@ -59,8 +59,14 @@ class UnfinishedFolder {
     files_.create_folder(path_).check();
   }
   ~UnfinishedFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
+    // What cannot be removed stays behind under a name that says what it is.
+    const auto names = files_.list(path_);
+    if (names.ok()) {
+      for (const std::string& name : names.value()) {
+        static_cast<void>(files_.remove(file(name)));
+      }
+      static_cast<void>(files_.remove(path_));
+    }
   }
   UnfinishedFolder(const UnfinishedFolder&) = delete;
   UnfinishedFolder& operator=(const UnfinishedFolder&) = delete;
@@ -144,7 +150,7 @@ class Packer {
     for (const PackedFile& file : plan.files) {
       write_file(file, out);
     }
-    add_text(out, kSafetensorsIndexName, plan.index());
+    add_text(out, kSafetensorsIndex, plan.index());
     add_text(out, "config.json", config);
     for (const char* name : kCopied) {
       copy(name, out);
@@ -160,9 +166,6 @@ class Packer {
   }
 
  private:
-  static constexpr const char* kSafetensorsIndexName =
-      "model.safetensors.index.json";
-
   /// The model's tensors, once it is known that they are not quantised.
   static SafetensorsFolder opened(const PackJob& job) {
     const Settings settings = read_folder_settings(job.model);

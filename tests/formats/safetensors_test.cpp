@@ -38,6 +38,17 @@ TEST(Safetensors, GivesTensorsAndMetadata) {
   EXPECT_EQ(file->find("d"), nullptr);
 }
 
+TEST(Safetensors, NoMetadataMayBeNullAsMlxWritesIt) {
+  const auto file =
+      open_safetensors(
+          R"({"__metadata__":null,)"
+          R"("a":{"data_offsets":[0,2],"dtype":"BF16","shape":[1]}})",
+          2)
+          .value();
+  EXPECT_TRUE(file->header().metadata.empty());
+  EXPECT_EQ(file->header().tensors.size(), 1u);
+}
+
 TEST(Safetensors, AHeaderThatLiesIsRefused) {
   struct Lie {
     std::string json;
@@ -51,6 +62,8 @@ TEST(Safetensors, AHeaderThatLiesIsRefused) {
            {"{}x", "JSON"},
            {R"({"a":1})", "sizes"},
            {R"({"a":null})", "null"},
+           {R"({"__metadata__":{"k":null}})", "null"},
+           {R"({"__metadata__":null,"__metadata__":null})", "once"},
            {R"({"a":[]})", "shape"},
            {R"({"a":{}})", "type"},
            {R"({"a":{"b":{}}})", "object"},
