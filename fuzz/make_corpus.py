@@ -253,6 +253,7 @@ def write_tokenizers():
     folder.mkdir(parents=True, exist_ok=True)
     split = lambda **how: {"type": "Split", "behavior": "Isolated", "invert": False, **how}
     levels = {"type": "ByteLevel", "add_prefix_space": False, "use_regex": False}
+    meta = {"type": "Metaspace", "replacement": "\u2581", "prepend_scheme": "first", "split": True}
     marks = [{"type": "Replace", "pattern": {"String": "\u2581"}, "content": " "}, {"type": "ByteFallback"},
              {"type": "Fuse"}, {"type": "Strip", "content": " ", "start": 1, "stop": 0}]
     added = [{"id": 300, "content": "<s>", "special": True, "rstrip": True, "normalized": False},
@@ -278,10 +279,7 @@ def write_tokenizers():
             {"type": "Prepend", "prepend": "\u2581"}, {"type": "Replace", "pattern": {"String": " "}, "content": "\u2581"}]},
             None, {"type": "Sequence", "decoders": marks}, unk_token="<unk>", fuse_unk=True, byte_fallback=True),
         "seed_metaspace": document('"<unk>":0,"a":1,"b":2,"c":3,"\u2581":4', {"type": "Strip", "strip_left": True,
-                                   "strip_right": True}, {"type": "Metaspace", "replacement": "\u2581",
-                                   "prepend_scheme": "first", "split": True}, {"type": "Metaspace",
-                                   "replacement": "\u2581", "prepend_scheme": "first", "split": True},
-                                   unk_token="<unk>", fuse_unk=True),
+                                   "strip_right": True}, meta, meta, unk_token="<unk>", fuse_unk=True),
     }
     for name, data in seeds.items():
         (folder / name).write_bytes(data + b"\0abc 1234 <s> Tag e\xcc\x81 \xff it's\r\n")
