@@ -87,7 +87,7 @@ class Runner:
         done = subprocess.run(command, capture_output=True)
         if done.returncode != 0:
             raise SystemExit(f"{path}: {done.stderr.decode(errors='replace')}")
-        return [json.loads(line) for line in done.stdout.decode().splitlines()]
+        return [json.loads(line) for line in done.stdout.decode().split("\n") if line]
 
     def ids(self, path, texts, *options):
         return [line["ids"] for line in self.run(path, texts, *options)]
