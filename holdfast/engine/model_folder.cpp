@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <string_view>
 #include <utility>
 
 #include "holdfast/env/folder_file.h"
@@ -14,10 +15,11 @@ namespace holdfast {
 
 namespace {
 
+constexpr const char* kConfig = "config.json";
 /// Beside the tensors, what decides which bits a text gives.
 constexpr const char* kDeciding[] = {
     "added_tokens.json",
-    "config.json",
+    kConfig,
     "special_tokens_map.json",
     "tokenizer.json",
     "tokenizer.model",
@@ -40,7 +42,8 @@ ModelFile open_model_folder(const std::string& folder) {
   std::vector<ModelPart> parts;
   for (const char* name : kDeciding) {
     const auto path = file_in_folder(folder, name);
-    if (path.status().code() == ErrorCode::kNotFound) {
+    const bool optional = std::string_view(name) != kConfig;
+    if (optional && path.status().code() == ErrorCode::kNotFound) {
       continue;
     }
     parts.push_back(
