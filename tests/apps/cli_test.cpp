@@ -52,7 +52,6 @@ TEST(CommandLine, CallsAUsersMistakeOneInOneLineWithCodeTwo) {
       {"generate", "-m", m, "-p"},
       {"generate", "-m", m, "-p", "a", "--unheard-of"},
       {"generate", "-m", "/no/such/model.gguf", "-p", "a"},
-      {"generate", "-m", "/", "-p", "a"},
       {"generate", "-m", m, "-f", "/no/such/prompt.txt"},
       {"generate", "-m", m, "-f", "/"},
       {"generate", "-m", m, "-p", "a", "-n", "0"},

@@ -203,9 +203,9 @@ TEST(Load, NamesTheFileWhateverIsWrong) {
       load(changed(
           "tokenizer.ggml.model",
           [](GgufImage& image) {
-            image.add_text("tokenizer.ggml.model", "gpt2");
+            image.add_text("tokenizer.ggml.model", "bert");
           })),
-      testing::AllOf(HasSubstr("tokenizer.ggml.model"), HasSubstr("gpt2")));
+      testing::AllOf(HasSubstr("tokenizer.ggml.model"), HasSubstr("bert")));
   EXPECT_THAT(
       load(changed(
           "eos_token_id",
