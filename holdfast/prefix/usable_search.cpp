@@ -224,7 +224,8 @@ void UsableSearch::assemble(
     Usable& result,
     const std::vector<HeldBlocks>& held) {
   const int64_t last = last_block_of(result.length);
-  std::vector<bool> from_disk(static_cast<size_t>(last + 1));
+  enum class From { kNowhere, kRam, kDisk };
+  std::vector<From> from(static_cast<size_t>(last + 1), From::kNowhere);
   result.facts.committed = result.length;
   result.facts.least = scope_.least;
   for (size_t group = 0; group < slots_.size(); ++group) {
@@ -249,9 +250,10 @@ void UsableSearch::assemble(
           .disk = {}});
       if (image.ram) {
         given.ram = image.ram->block;
+        from[at] = std::max(from[at], From::kRam);
       } else {
         given.disk = image.disk;
-        from_disk[at] = true;
+        from[at] = From::kDisk;
       }
     }
   }
@@ -260,10 +262,14 @@ void UsableSearch::assemble(
       result.facts.spans.push_back(span);
     }
   }
-  for (int64_t block = 0; block <= last; ++block) {
+  // A block that every window has left needs no image: it counts as the first
+  // one behind it that needs some.
+  From of = From::kRam;
+  for (int64_t block = last; block >= 0; --block) {
+    const From own = from[static_cast<size_t>(block)];
+    of = own == From::kNowhere ? of : own;
     const Position end = std::min(begin_of(block + 1), result.length);
-    (from_disk[static_cast<size_t>(block)] ? result.why.from_disk
-                                           : result.why.from_ram) +=
+    (of == From::kDisk ? result.why.from_disk : result.why.from_ram) +=
         end - begin_of(block);
   }
 }
