@@ -131,8 +131,7 @@ TEST(GenerationStore, AStoreThatEvictsAndFailsLeavesNothingThatIsNotThere) {
     // What is left of the disk is less than that; the nodes make room.
     const Bytes used = rig.disk().stats().value().used;
     rig.save(
-        attempt,
-        std::string(static_cast<size_t>((1 << 20) - used.get()), 'y'));
+        attempt, std::string(static_cast<size_t>((1 << 20) - used.get()), 'y'));
     faulty->fail({.after = call});
     std::ignore = rig.flush();
     failed = faulty->failed() > 0;

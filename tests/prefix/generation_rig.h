@@ -72,7 +72,8 @@ class Rig {
              .disk = *disk_,
              .scope = scope_,
              .stored_scope = std::make_shared<StoredScope>(
-                 *disk_, ScopeText{scope_text_.text()}),
+                 *disk_,
+                 ScopeText{scope_text_.text()}),
              .planes = std::make_shared<const ImagePlanes>(state_.groups()),
              .tenant_salt = choice.tenant,
              .most_bytes = choice.most_bytes}),
