@@ -102,7 +102,11 @@ TEST_P(QuantizedFamilies, AgreeWithMlxLmInF32) {
 
 TEST_P(QuantizedFamilies, AgreeWithMlxLmWhereScalesAreBf16) {
   quantize(mx::bfloat16);
-  EXPECT_LT(error("bf16"), 2e-2f);
+  // Some of these models turn small roundings into large ones: there mlx-lm in
+  // bf16 is itself further from the oracle. No more than a third as far.
+  auto own = mx::load_safetensors(source_ + "/expected/quantized.safetensors")
+                 .first.at("own");
+  EXPECT_LT(error("bf16"), std::max(2e-2f, own.item<float>() / 3));
 }
 
 TEST_P(QuantizedFamilies, GiveTheSameBitsInAnyChunksThreadsAndPaths) {

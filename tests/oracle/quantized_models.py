@@ -6,7 +6,8 @@ and 8 bits in turn, embeddings too.
 
 Writes expected/quantized.safetensors into each folder: logits of the first tokens
 with float32 scales ("f32"), and with bfloat16 weights and scales ("bf16"), which are
-widened so that all else is float32. tests/models/quantized_test.cpp quantises the
+widened so that all else is float32; how far mlx-lm's own bfloat16 is from that, in
+parts of the largest logit ("own"). tests/models/quantized_test.cpp quantises the
 same folders in the same way and compares.
 """
 
@@ -39,15 +40,20 @@ def quantize(model):
 
 
 def logits(name, folder, dtype):
+    """With float32 and, before the weights are widened, with dtype all along."""
     model = small_models.build(small_models.CONFIGS[name])
     model.load_weights(str(folder / "model.safetensors"))
     model.set_dtype(dtype)
     count = quantize(model)
-    model.set_dtype(mx.float32)
     ids = mx.load(str(folder / "expected" / "logits.safetensors"))["tokens"][:TOKENS]
+    names = " ".join(name for name, _ in model.named_modules())
+    mixture = "experts" in names or "switch_mlp" in names
+    own = None if mixture else model(ids[None])[0].astype(mx.float32)
+    model.set_dtype(mx.float32)
     result = model(ids[None])[0]
     assert mx.all(mx.isfinite(result)).item()
-    return result, count
+    own = result if mixture else own  # on the CPU MLX gathers in float32 alone
+    return result, mx.max(mx.abs(own - result)) / mx.max(mx.abs(result)), count
 
 
 def main():
@@ -59,11 +65,13 @@ def main():
     mx.set_default_device(mx.cpu)
     for name in options.names:
         folder = options.to / name
-        wide, count = logits(name, folder, mx.float32)
-        half, _ = logits(name, folder, mx.bfloat16)
+        wide, _, count = logits(name, folder, mx.float32)
+        half, own, _ = logits(name, folder, mx.bfloat16)
         mx.save_safetensors(
-            str(folder / "expected" / "quantized.safetensors"), {"f32": wide, "bf16": half})
-        print(f"{folder}: {count} modules, largest logit {mx.max(mx.abs(wide)).item():.2f}")
+            str(folder / "expected" / "quantized.safetensors"),
+            {"f32": wide, "bf16": half, "own": own})
+        print(f"{folder}: {count} modules, largest logit {mx.max(mx.abs(wide)).item():.2f}, "
+              f"bfloat16 all along is {own.item():.3f} off")
 
 
 if __name__ == "__main__":
