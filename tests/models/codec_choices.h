@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <ostream>
+#include <set>
 #include <sstream>
 #include <string>
 #include <variant>
@@ -91,11 +92,31 @@ inline std::vector<Choice> choices_of(const std::string& family) {
   return all;
 }
 
+/// Whether llama, which the same decoder runs (models/decoder.h), stands for
+/// the family where state is stored and read again.
+inline bool is_like_llama(const std::string& family) {
+  const std::set<std::string> others{
+      "gemma3",
+      "gemma4",
+      "gemma4_wide",
+      "gpt_oss",
+      "latent",
+      "llama",
+      "qwen35"};
+  return !others.contains(family);
+}
+
+/// Every codec, but one a kind besides the dense ones for families like llama.
 inline std::vector<Choice> every_choice() {
   std::vector<Choice> all;
   for (const std::string& family : all_families()) {
-    const auto more = choices_of(family);
-    all.insert(all.end(), more.begin(), more.end());
+    for (const Choice& choice : choices_of(family)) {
+      const std::string codec = choice.codec->name();
+      if (!is_like_llama(family) || codec == "q4g32" || codec == "t4" ||
+          choice.codec->form().kind == CodecKind::kDense) {
+        all.push_back(choice);
+      }
+    }
   }
   return all;
 }
