@@ -61,7 +61,7 @@ class PatternMatcher {
   find(const SplitPattern& pattern, std::string_view text, size_t place);
 
   /// Steps that a match may take beyond eight for each byte of the text.
-  static constexpr uint32_t kMatchSteps = 1000000;
+  static constexpr uint32_t kMatchSteps = 50000;
 
  private:
   struct Memory;
