@@ -223,7 +223,7 @@ void SoakChats::client(uint32_t seed) {
 void SoakChats::check_sums() {
   engine_.run([&](State& state, PrefixCache* cache) {
     const FlushReport report = cache->flush();
-    EXPECT_EQ(report.failed, 0) << report.text();
+    EXPECT_EQ(report.failed, 0) << report.text() << ": " << report.failure;
     EXPECT_EQ(report.pending_writes, 0);
     cache->check(); // recomputes every sum of the index
     const TreeStats stats = cache->stats();
@@ -237,7 +237,7 @@ void SoakChats::check_sums() {
     EXPECT_LE(state.bytes(), stats.image_bytes);
   });
   const FlushReport report = objects_->flush();
-  EXPECT_EQ(report.failed, 0) << report.text();
+  EXPECT_EQ(report.failed, 0) << report.text() << ": " << report.failure;
   EXPECT_EQ(objects_->stats().bytes, objects_->stats().kept);
   EXPECT_LE(objects_->stats().bytes, objects_->stats().budget); // its part
   const auto verified = disk_->verify();
