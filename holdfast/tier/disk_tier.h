@@ -83,9 +83,9 @@ class DiskTier {
   /// kNotFound: evicted.
   Result<MappedImage> map(const Extent& extent);
 
-  /// What was dropped since the last call because it could not be read: damaged,
-  /// or in a segment that somebody cut short while it was mapped here. A store
-  /// writes it anew.
+  /// What was dropped since the last call because it could not be read:
+  /// damaged, or in a segment that somebody cut short while it was mapped here.
+  /// A store writes it anew.
   Lost take_lost();
 
   /// Asks the device for all of these at once, so that map() of each finds it

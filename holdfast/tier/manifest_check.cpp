@@ -82,8 +82,7 @@ const std::string kHolesAreWrong =
 const Check kCounterChecks[] = {
     {"live bytes of a segment",
      "SELECT id FROM segments WHERE live IS NOT " + kLive},
-    {"holes of a segment",
-     "SELECT id FROM segments WHERE " + kHolesAreWrong},
+    {"holes of a segment", "SELECT id FROM segments WHERE " + kHolesAreWrong},
     {"children of a node",
      "SELECT id FROM nodes WHERE children IS NOT " + kChildren},
 };

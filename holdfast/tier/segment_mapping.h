@@ -24,9 +24,9 @@ namespace holdfast {
 
 class SegmentMapping {
  public:
-  /// Under the folder's lock. `named`: what the manifest names in it, by offset.
-  /// kCorrupt where the file is not what the row says: missing, of another
-  /// size, another segment.
+  /// Under the folder's lock. `named`: what the manifest names in it, by
+  /// offset. kCorrupt where the file is not what the row says: missing, of
+  /// another size, another segment.
   static Result<std::shared_ptr<SegmentMapping>> open(
       std::shared_ptr<TierFolder> folder,
       const SegmentRow& row,

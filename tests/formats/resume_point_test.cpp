@@ -137,8 +137,16 @@ INSTANTIATE_TEST_SUITE_P(
     ResumePointField,
     testing::Values(
         FieldCase{"Magic", 0, 0, "hf-point"},
-        FieldCase{"VersionBefore", 8, 0, "version at offset 8: expected 1, got 0"},
-        FieldCase{"VersionAfter", 8, 2, "version at offset 8: expected 1, got 2"},
+        FieldCase{
+            "VersionBefore",
+            8,
+            0,
+            "version at offset 8: expected 1, got 0"},
+        FieldCase{
+            "VersionAfter",
+            8,
+            2,
+            "version at offset 8: expected 1, got 2"},
         FieldCase{"MoreFieldsThanRoom", 12, 1u << 31, "fields"},
         FieldCase{"NoField", 12, 0, "flags"},
         FieldCase{"MoreRowsThanRoom", 16, 1u << 31, "rows"},
