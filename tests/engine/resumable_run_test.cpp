@@ -193,13 +193,13 @@ TEST(ResumableRun, ThatHadFinishedGivesItsTextAgainFromItsLastCheckpoint) {
   Process process(request, files);
   const auto clock = std::make_shared<StepClock>();
   const auto run = process.begin(clock);
+  EXPECT_TRUE(run->point().has_value()); // of the prompt's end, if no later one
   const int64_t before = clock->steps();
   std::string text;
   const auto results = process.run(
       run.get(),
       {.text = [&](int64_t, std::string_view more) { text += more; }});
   const int64_t again = std::ssize(results[0].ids) - results[0].resumed_tokens;
-  EXPECT_GT(results[0].resumed_tokens, 0);
   EXPECT_LE(clock->steps(), before + again + 1);
   expect_same(results, expected);
   EXPECT_EQ(text, expected[0].text);
