@@ -29,7 +29,6 @@ create_causal_mask = importlib.import_module("mlx_lm.models.base").create_causal
 
 from small_configs import CONFIGS
 from small_mxfp4 import write_mxfp4
-from small_quantized import NOT_QUANTIZED, write_quantized
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 TOKENS, GREEDY_PROMPT, GREEDY = 150, 20, 50
@@ -148,8 +147,6 @@ def write(name, folder, tokens):
     mx.save_safetensors(
         str(folder / "expected" / "bf16.safetensors"), {"logits": model(ids[None])[0]}
     )
-    if config["model_type"] not in NOT_QUANTIZED:
-        write_quantized(build, config, model, ids, folder / "quantized")
     if config["model_type"] == "gpt_oss":
         write_mxfp4(build, config, model, ids, folder / "mxfp4")
     spread = mx.max(mx.abs(logits)).item()
