@@ -10,6 +10,9 @@ namespace holdfast {
 
 namespace {
 
+/// Each may lose a node to an eviction of another store meanwhile.
+constexpr int kAttempts = 5;
+
 RecordToStore record_to_store(const PathContent& content) {
   const WantedPath& wanted = content.wanted();
   const NamedRecord& record = *wanted.record;
@@ -73,9 +76,11 @@ PathStore::store(const RecordKey& key, uint64_t, const RecordContent& content) {
 
 Status PathStore::write(const PathContent& mine) {
   Result<Stored> stored = attempt(mine);
-  if (!stored.ok() && stored.status().code() == ErrorCode::kNotFound) {
-    // A node that it builds on went: superseded, or evicted by another process;
-    // or all went with a manifest that was set aside, the scope too.
+  for (int left = kAttempts - 1; left > 0 && !stored.ok() &&
+       stored.status().code() == ErrorCode::kNotFound;
+       --left) {
+    // A node that it builds on went: superseded, or evicted; or all went with a
+    // manifest that was set aside, the scope too.
     if (Status status = stored_scope_->renew(); !status.ok()) {
       return status;
     }
@@ -83,9 +88,11 @@ Status PathStore::write(const PathContent& mine) {
       return status;
     }
     mine.renew();
-    if (mine.is_whole()) {
-      stored = attempt(mine);
+    if (!mine.is_whole()) {
+      break; // RAM let go of it, too: Durability asks make() and calls it
+             // missing
     }
+    stored = attempt(mine);
   }
   if (!stored.ok()) {
     return stored.status();

@@ -143,6 +143,7 @@ class DiskTierCore {
   mutable std::mutex mutex;
   TierReport report;
   Lost lost; // dropped, and not told yet
+  std::atomic<bool> any_lost{false}; // read without the lock
   // Under touch_mutex alone, which is held over nothing else: whoever says that
   // something was of use must not wait for the disk.
   std::mutex touch_mutex;

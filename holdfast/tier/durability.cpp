@@ -202,12 +202,17 @@ SpillJob Durability::job(
   job.owner = this;
   job.tag = flight.version;
   job.bytes = content->bytes();
-  job.work = [this, flight, content = std::move(content)] {
-    return store_.store(flight.key, flight.version, *content);
+  const auto missing = std::make_shared<bool>(false);
+  job.work = [this, flight, missing, content = std::move(content)] {
+    Status status = store_.store(flight.key, flight.version, *content);
+    // Its state may have gone while it waited, as it may before prepare().
+    *missing = status.code() == ErrorCode::kNotFound &&
+        source_.make(flight.key).status().code() == ErrorCode::kNotFound;
+    return *missing ? Status() : status;
   };
-  job.ended = [this, flight](const JobEnd& end) {
-    settle(
-        flight, outcome_of(end), end.outcome == JobOutcome::kDone, end.status);
+  job.ended = [this, flight, missing](const JobEnd& end) {
+    const auto outcome = *missing ? StoreOutcome::kMissing : outcome_of(end);
+    settle(flight, outcome, outcome == StoreOutcome::kStored, end.status);
   };
   return job;
 }

@@ -18,6 +18,9 @@ std::optional<uint64_t> ImageFlights::take(const std::vector<Name>& names) {
 }
 
 void ImageFlights::give_back(const std::vector<Name>& names) {
+  if (names.empty()) {
+    return; // nobody waits for these
+  }
   const std::lock_guard lock(mutex_);
   for (const Name& name : names) {
     taken_.erase(name);

@@ -66,6 +66,7 @@ void DiskTierCore::drop_row(
   switch (type) {
     case ExtentType::kImage:
       was_there = drop_image(database(), extent, lost);
+      any_lost = any_lost || was_there;
       report.corrupt_images += was_there ? 1 : 0;
       break;
     case ExtentType::kBody:
@@ -116,37 +117,41 @@ void DiskTierCore::drop_cut() {
     return;
   }
   ManifestTransaction transaction(database());
-  std::erase_if(mappings, [&](const auto& entry) {
-    const auto mapping = entry.second.lock();
-    const bool cut = mapping && !mapping->intact();
-    const SegmentId id(entry.first);
-    const auto row = cut ? find_segment(database(), id) : std::nullopt;
-    if (row) {
+  std::vector<int64_t> cut;
+  for (const auto& [number, known] : mappings) {
+    const auto mapping = known.lock();
+    if (!mapping || mapping->intact()) {
+      continue;
+    }
+    cut.push_back(number);
+    const SegmentId id(number);
+    if (const auto row = find_segment(database(), id)) {
       drop_segment(*row, "somebody cut the file short while it was mapped");
       count_live(database(), id);
     }
-    return cut; // who has it mapped goes on; nobody else gets it
-  });
+  }
   transaction.commit();
+  // Not before: while the rows are there, the next call has to try again. Who
+  // has one mapped goes on; nobody else gets it.
+  for (const int64_t number : cut) {
+    mappings.erase(number);
+  }
 }
 
 Lost DiskTier::take_lost() {
-  std::unique_lock lock(core_->mutex, std::defer_lock);
-  if (mappings_are_whole()) {
-    // Who asks before each store must not wait for the commits of others: what
-    // is not told now is told the next time.
-    if (!lock.try_lock()) {
-      return {};
-    }
-  } else {
-    lock.lock();
+  // Who asks before each store must not wait for the commits of others where
+  // there is nothing to tell.
+  if (mappings_are_whole() && !core_->any_lost) {
+    return {};
   }
+  std::unique_lock lock(core_->mutex);
   if (core_->any_cut()) {
     lock.unlock();
     // Where this fails the next call, or the next store, tries again.
     std::ignore = core_->run([&] { core_->drop_cut(); });
     lock.lock();
   }
+  core_->any_lost = false;
   return std::exchange(core_->lost, {});
 }
 
