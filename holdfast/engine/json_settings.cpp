@@ -14,6 +14,8 @@ namespace holdfast {
 
 namespace {
 
+constexpr size_t kLongestName = 1024; // of a setting, with those around it
+
 constexpr size_t kMostDepth = 32;
 
 /// A list as it is read. What is neither all words nor all numbers is nothing.
@@ -40,9 +42,18 @@ class Events : public nlohmann::json_sax<nlohmann::json> {
   }
 
   bool key(string_t& key) override {
-    if (in_list_ == 0) {
-      name_ = prefix_ + key;
+    if (in_list_ > 0) {
+      return true;
     }
+    if (prefix_.size() + key.size() > kLongestName) {
+      // Every setting inside keeps the names of the objects around it.
+      complain(
+          "a name",
+          "at most " + std::to_string(kLongestName) +
+              " bytes, those around it included",
+          "more");
+    }
+    name_ = prefix_ + key;
     return true;
   }
   bool string(string_t& value) override {

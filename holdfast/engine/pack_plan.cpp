@@ -3,6 +3,8 @@
 #include "holdfast/engine/pack_plan.h"
 
 #include <cstdio>
+#include <set>
+#include <string>
 
 #include <nlohmann/json.hpp>
 
@@ -87,10 +89,18 @@ PackPlan plan_pack(
     Bytes most) {
   PackPlan plan;
   Bytes in_file;
+  std::set<std::string> names;
   for (const auto& [name, tensor] : model.tensors()) {
     const auto parts = written_as(name, tensor.stored, kind);
     Bytes bytes;
     for (const TensorToWrite& part : parts) {
+      if (!names.insert(part.name).second) {
+        throw Error(
+            ErrorCode::kCorrupt,
+            "[pack] expected no tensor beside " + name +
+                " that is named as a part of its packed form, got " +
+                part.name);
+      }
       bytes += part.bytes();
     }
     if (plan.files.empty() || in_file + bytes > most) {

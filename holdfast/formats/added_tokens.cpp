@@ -3,6 +3,9 @@
 #include "holdfast/formats/added_tokens.h"
 
 #include <algorithm>
+#include <set>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "holdfast/formats/unicode_text.h"
@@ -51,6 +54,7 @@ AddedTokens::AddedTokens(
           std::make_move_iterator(tokens.end())),
       word_(SplitPattern::own(kWordCharacter)) {
   std::vector<PieceMatcher::Entry> entries[2][2]; // [normalized][special]
+  std::set<std::string_view> texts; // normalised: two may become one
   for (size_t i = 0; i < tokens_.size(); ++i) {
     AddedToken& token = tokens_[i];
     if (token.normalized) {
@@ -58,6 +62,9 @@ AddedTokens::AddedTokens(
     }
     if (token.text.empty()) {
       continue; // no text reaches it
+    }
+    if (token.normalized && !texts.insert(token.text).second) {
+      continue; // nor this one: the first has it
     }
     // The matcher's id is the place in tokens_.
     const PieceMatcher::Entry entry{token.text, static_cast<TokenId>(i)};

@@ -82,12 +82,18 @@ Status index_bytes(const BpeSpec& spec, BpeRules& rules) {
     } else {
       name = std::string("<0x") + kHex[byte / 16] + kHex[byte % 16] + ">";
     }
-    const TokenId id = rules.table.find(name);
+    TokenId id = rules.table.find(name);
+    bool of_byte = !spec.byte_level;
+    if (id == kNoToken && of_byte && byte < 0x80) {
+      // Published Gemma files have the character itself in place of <0x09>.
+      id = rules.table.find(std::string(1, static_cast<char>(byte)));
+      of_byte = false; // text, which merges may use
+    }
     if (id == kNoToken) {
       return unsupported(
           "tokens", "a piece for each byte, got none that is " + name);
     }
-    if (!spec.byte_level) {
+    if (of_byte) {
       rules.types[static_cast<size_t>(id)] = PieceType::kByte;
     }
     rules.byte_ids[byte] = id;

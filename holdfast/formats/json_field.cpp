@@ -133,8 +133,18 @@ void JsonField::refuse(ErrorCode code, const std::string& expected) const {
       where_ + (where_.ends_with(':') ? "" : ":") + " expected " + expected);
 }
 
+void require_no_nul(std::string_view bytes, const std::string& file) {
+  // The parser would take it for the end, and what follows for nothing.
+  if (const size_t nul = bytes.find('\0'); nul != bytes.npos) {
+    throw Error(
+        ErrorCode::kCorrupt,
+        file + ": expected JSON, got a NUL at byte " + std::to_string(nul));
+  }
+}
+
 nlohmann::json
 parse_json_object(std::string_view bytes, const std::string& file) {
+  require_no_nul(bytes, file);
   JsonTree tree(file);
   nlohmann::json::sax_parse(bytes, &tree);
   return tree.take();

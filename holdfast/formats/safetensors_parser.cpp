@@ -273,6 +273,11 @@ Result<SafetensorsHeader> parse_safetensors_header(
           ErrorCode::kCorrupt,
           std::string(file) + ": header: expected a JSON object, got none");
     }
+    if (json.find('\0') != json.npos) { // the parser would end there
+      return Status(
+          ErrorCode::kCorrupt,
+          std::string(file) + ": header: expected JSON, got a NUL in it");
+    }
     nlohmann::json::sax_parse(json.begin(), json.end(), &events);
     return events.take();
   } catch (const Error& error) {

@@ -2,8 +2,23 @@
 
 #include "holdfast/formats/text_steps.h"
 
+#include "holdfast/base/check.h"
+
 namespace holdfast {
 namespace {
+
+/// Bytes that all steps together may add to a text: steps that double it would
+/// soon fill any memory.
+constexpr size_t kMostGrowth = size_t{1} << 26;
+
+void require_growth(size_t from, size_t to) {
+  if (to > from && to - from > kMostGrowth) {
+    throw Error(
+        ErrorCode::kOutOfBudget,
+        "[tokenizer] normalizer: expected a text that grows by at most 64 MiB, "
+        "got more");
+  }
+}
 
 void append_pattern_replaced(
     std::string_view text,
@@ -19,6 +34,7 @@ void append_pattern_replaced(
     result.append(text.substr(copied, match->begin - copied));
     result.append(step.to);
     copied = match->end;
+    require_growth(text.size(), result.size());
   }
   result.append(text.substr(copied));
 }
@@ -68,6 +84,7 @@ std::string_view TextSteps::apply(
     append_step(changed ? memory : text, step, place, matcher, other);
     memory.swap(other);
     changed = true;
+    require_growth(text.size(), memory.size());
   }
   return changed ? std::string_view(memory) : text;
 }

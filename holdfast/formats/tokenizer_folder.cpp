@@ -9,6 +9,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "holdfast/env/folder_file.h"
 #include "holdfast/formats/json_field.h"
 #include "holdfast/formats/read_tokenizer.h"
 #include "holdfast/formats/tokenizer_json.h"
@@ -31,11 +32,11 @@ class Folder {
 
   /// The file's bytes, or none where there is no such file.
   std::optional<std::string> bytes(const char* name) const {
-    auto text = read_text_file(path_of(name));
-    if (text.status().code() == ErrorCode::kNotFound) {
+    const auto path = file_in_folder(path_, name);
+    if (path.status().code() == ErrorCode::kNotFound) {
       return std::nullopt;
     }
-    return std::move(text).value();
+    return read_text_file(path.value()).value();
   }
 
   /// A JSON object; an empty one where there is no such file.

@@ -26,6 +26,7 @@ class Reader {
       const std::string& file,
       const TokenizerNames& names)
       : file_(file), names_(names), events_(file) {
+    require_no_nul(bytes, file);
     nlohmann::json::sax_parse(bytes, &events_);
     document_ = events_.take();
   }
@@ -113,7 +114,8 @@ class Reader {
     uint64_t most = 0;
     uint64_t entries = events_.pieces().size();
     for (const auto& piece : events_.pieces()) {
-      most = std::max(most, piece.id + 1);
+      // Not beyond what is refused below: one more than the largest is 0.
+      most = std::max(most, std::min<uint64_t>(piece.id, kMostIds) + 1);
     }
     for (const JsonField& token : added.items()) {
       most = std::max(most, static_cast<uint64_t>(token["id"].integer()) + 1);

@@ -198,7 +198,9 @@ class Reader {
                 ", got one");
       }
       if (id < own) {
-        if (texts_[id] != token.text) {
+        std::string spaced; // as put() stores a user's own piece
+        append_replaced(token.text, kSpaceMark, " ", spaced);
+        if (texts_[id] != token.text && texts_[id] != spaced) {
           clash(id, token.text);
         }
         // Byte and unknown pieces stay what they are.
@@ -208,7 +210,7 @@ class Reader {
         }
         continue;
       }
-      if (id > texts_.size() + kMostHoles) {
+      if (id > own + added.size() + kMostHoles) {
         clash(id, token.text);
       }
       while (texts_.size() <= id) {

@@ -174,6 +174,44 @@ TEST(TokenizerJson, RefusesAnIdFarBeyondItsPieces) {
   EXPECT_EQ(tokenizer.decode(std::vector{500}), "");
 }
 
+TEST(TokenizerJson, RefusesTheLargestIdOfAll) {
+  json document = small_tokenizer_json();
+  document["model"]["vocab"]["ab"] = UINT64_MAX;
+  EXPECT_THAT(refusal(document), testing::HasSubstr("65536 unused"));
+}
+
+TEST(TokenizerJson, RefusesNormalizersThatWouldFillTheMemory) {
+  json document = small_tokenizer_json();
+  const json doubles{
+      {"type", "Replace"}, {"pattern", {{"String", "d"}}}, {"content", "dd"}};
+  document["normalizer"] = {
+      {"type", "Sequence"}, {"normalizers", json::array()}};
+  for (int i = 0; i < 60; ++i) {
+    document["normalizer"]["normalizers"].push_back(doubles);
+  }
+  document["added_tokens"][0]["normalized"] = true; // "<end>" has a d
+  EXPECT_THAT(refusal(document), testing::HasSubstr("64 MiB"));
+}
+
+TEST(TokenizerJson, FindsTheFirstOfAddedTokensThatNormalizingMakesEqual) {
+  json document = small_tokenizer_json();
+  document["normalizer"] = {{"type", "Lowercase"}};
+  document["added_tokens"][0]["normalized"] = true;
+  json second = document["added_tokens"][0];
+  second["id"] = 258;
+  second["content"] = "<END>";
+  document["added_tokens"].push_back(second);
+  const Tokenizer tokenizer = read(document).value();
+  EXPECT_EQ(
+      tokenizer.encode("<End>", {.parse_special = true}),
+      std::vector<TokenId>{257});
+}
+
+TEST(TokenizerJson, RefusesBytesBehindANul) {
+  const std::string text = small_tokenizer_json().dump() + '\0' + "{}";
+  EXPECT_FALSE(read_tokenizer_json(text, "t.json", {}).ok());
+}
+
 TEST(TokenizerJson, RefusesBytesThatAreNoTokenizer) {
   for (const char* bytes :
        {"",
