@@ -1,9 +1,11 @@
 # Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
 """Compares ids and decoded text with the tokenizers library and SentencePiece.
 
-    tokenizer_forms.py compare BINARY    `holdfast tokenize` over every family of
+    tokenizer_forms.py compare BINARY [--short]
+                                         `holdfast tokenize` over every family of
                                          tokenizer_families.py, in each form:
-                                         tokenizer.json, GGUF, tokenizer.model
+                                         tokenizer.json, GGUF, tokenizer.model;
+                                         or over those of published models alone
     tokenizer_forms.py golden FILE       the small golden file
     tokenizer_forms.py speed BINARY      encoding beside the tokenizers library,
                                          one thread each
@@ -170,7 +172,8 @@ def compare_model(runner, prefix):
     texts = edge_texts() + [varied_text(200_000), random_utf8(200_000)]
     if prefix:  # before each stretch of plain text here, before the text there
         pieces = ("<b>", "</b>", "<table>", "\t", "\n\n", "  ")
-        texts = [re.sub("|".join(map(re.escape, pieces)), "-", text) for text in texts]
+        # A space at the begin is one such piece, "  ", with the one before it.
+        texts = [re.sub("^ |" + "|".join(map(re.escape, pieces)), "-", text) for text in texts]
     expected = [oracle.encode(text, add_bos=True) for text in texts]
     wrong = sum(differs(f"{name}, text {i}", *pair)
                 for i, pair in enumerate(zip(runner.ids(path, texts), expected, strict=True)))
@@ -181,10 +184,17 @@ def compare_model(runner, prefix):
     return wrong
 
 
-def compare(binary):
+def is_published(name):
+    """Not made up here to reach every step that a file may ask for."""
+    return not name.startswith(("split-", "lower", "decomposed", "metaspace"))
+
+
+def compare(binary, short=False):
+    families = {name: spec for name, spec in tokenizer_families.families().items()
+                if is_published(name) or not short}
     with tempfile.TemporaryDirectory() as folder:
         runner = Runner(binary, folder)
-        wrong = sum(compare_family(runner, *pair) for pair in tokenizer_families.families().items())
+        wrong = sum(compare_family(runner, *pair) for pair in families.items())
         wrong += compare_model(runner, True) + compare_model(runner, False)
     return 1 if wrong else 0
 
@@ -242,8 +252,8 @@ def speed(binary):
 
 
 def main(arguments):
-    if len(arguments) == 2 and arguments[0] == "compare":
-        return compare(arguments[1])
+    if arguments[:1] == ["compare"] and arguments[2:] in ([], ["--short"]):
+        return compare(arguments[1], short=len(arguments) == 3)
     if len(arguments) == 2 and arguments[0] == "golden":
         return golden(arguments[1])
     if len(arguments) == 2 and arguments[0] == "speed":
