@@ -101,9 +101,11 @@ bool SegmentMapping::agrees(const NamedExtent& named) {
 }
 
 Result<size_t> SegmentMapping::find(Bytes offset, Bytes bytes) const {
-  const auto live =
-      std::ranges::equal_range(live_, offset, {}, &Extent::offset);
-  if (std::ranges::find(live, bytes, &Extent::bytes) == live.end() ||
+  // Not equal_range: clang 14 does not read this library's subranges.
+  const auto first =
+      std::ranges::lower_bound(live_, offset, {}, &Extent::offset);
+  const auto end = std::ranges::upper_bound(live_, offset, {}, &Extent::offset);
+  if (std::ranges::find(first, end, bytes, &Extent::bytes) == end ||
       refused_.contains(offset)) {
     return Status(
         ErrorCode::kNotFound,
