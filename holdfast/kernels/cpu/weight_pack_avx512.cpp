@@ -3,27 +3,11 @@
 #include "holdfast/kernels/cpu/weight_pack.h"
 
 #include "holdfast/kernels/cpu/expand-inl.h"
-#include "holdfast/kernels/cpu/intrinsics.h"
+#include "holdfast/kernels/cpu/weight_pack_avx2-inl.h"
 
 namespace holdfast::cpu {
 
 namespace {
-
-/// Four rounds rotate the address (register, element) by one bit each: half by
-/// half, register 2e + h then holds element e of source rows 8h..8h + 7.
-void sort_elements(__m256i r[16]) {
-  __m256i t[16];
-  for (int round = 0; round < 2; ++round) {
-    for (int i = 0; i < 8; ++i) {
-      t[2 * i] = _mm256_unpacklo_epi16(r[i], r[i + 8]);
-      t[2 * i + 1] = _mm256_unpackhi_epi16(r[i], r[i + 8]);
-    }
-    for (int i = 0; i < 8; ++i) {
-      r[2 * i] = _mm256_unpacklo_epi16(t[i], t[i + 8]);
-      r[2 * i + 1] = _mm256_unpackhi_epi16(t[i], t[i + 8]);
-    }
-  }
-}
 
 /// rows[p], lane 2c + j: code of column c, k 2p + j.
 void load_rows(const uint8_t* codes, int64_t stride, int bits, __m512i* rows) {
@@ -78,22 +62,7 @@ void pack_code_tile_avx512(
     uint8_t* tile) {
   __m512i rows[16];
   load_rows(codes, stride, bits, rows);
-  switch (bits) {
-    case 2:
-      return pack_words<2>(rows, tile);
-    case 3:
-      return pack_words<3>(rows, tile);
-    case 4:
-      return pack_words<4>(rows, tile);
-    case 5:
-      return pack_words<5>(rows, tile);
-    case 6:
-      return pack_words<6>(rows, tile);
-    case 7:
-      return pack_words<7>(rows, tile);
-    default:
-      return pack_words<8>(rows, tile);
-  }
+  pack_with_bits(bits, [&](auto n) { pack_words<n>(rows, tile); });
 }
 
 void pack_bf16_tile_avx512(
