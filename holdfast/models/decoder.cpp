@@ -60,11 +60,7 @@ class Decoder : public Model {
   }
 
   Bytes weight_bytes() const override {
-    Bytes total = holdfast::weight_bytes(*table_, *output_);
-    for (const DecoderLayer& layer : layers_) {
-      total += holdfast::weight_bytes(layer);
-    }
-    return total;
+    return holdfast::weight_bytes(*table_, *output_, layers_);
   }
 
   std::optional<mx::array> forward(

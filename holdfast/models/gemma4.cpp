@@ -68,13 +68,10 @@ class Gemma4 : public Model {
   }
 
   Bytes weight_bytes() const override {
-    Bytes total = holdfast::weight_bytes(*table_, *output_);
+    Bytes total = holdfast::weight_bytes(*table_, *output_, layers_);
     if (shape_.extra > 0) {
       total += extra_table_->bytes();
       total += holdfast::weight_bytes(*extra_projection_);
-    }
-    for (const Gemma4Layer& layer : layers_) {
-      total += holdfast::weight_bytes(layer);
     }
     return total;
   }

@@ -43,4 +43,17 @@ std::optional<mlx::core::array> soft_capped(
 /// The bytes of the table and the output, once where they are one.
 Bytes weight_bytes(const cpu::Weight& table, const cpu::LinearLayer& output);
 
+/// And those of all layers.
+template <class Layers>
+Bytes weight_bytes(
+    const cpu::Weight& table,
+    const cpu::LinearLayer& output,
+    const Layers& layers) {
+  Bytes total = weight_bytes(table, output);
+  for (const auto& layer : layers) {
+    total += weight_bytes(layer);
+  }
+  return total;
+}
+
 } // namespace holdfast
