@@ -93,17 +93,18 @@ inline std::vector<Choice> choices_of(const std::string& family) {
 }
 
 /// Whether llama, which the same decoder runs (models/decoder.h), stands for
-/// the family where state is stored and read again.
+/// the family where state is stored and read again. A new family is none of
+/// them.
 inline bool is_like_llama(const std::string& family) {
-  const std::set<std::string> others{
-      "gemma3",
-      "gemma4",
-      "gemma4_wide",
-      "gpt_oss",
-      "latent",
-      "llama",
-      "qwen35"};
-  return !others.contains(family);
+  const std::set<std::string> alike{
+      "llama_biased",
+      "mistral",
+      "qwen2",
+      "qwen3",
+      "phi3",
+      "gemma2",
+      "qwen3_moe"};
+  return alike.contains(family);
 }
 
 /// Every codec, but one a kind besides the dense ones for families like llama.
