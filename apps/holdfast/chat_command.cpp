@@ -10,6 +10,7 @@
 #include "console.h"
 #include "errors.h"
 #include "running_model.h"
+#include "state_end.h"
 
 namespace holdfast::app {
 
@@ -51,12 +52,11 @@ int run_chat(ChatArguments& arguments) {
   }
   ChatSession session(arguments, *running);
   greet(arguments, session);
-  const int code = blaming(
-      arguments.model.path, [&] { return ChatLoop(arguments, session).run(); });
-  if (session.kept()) {
-    flush_state(*running->cache);
-  }
-  return code;
+  return with_state_kept(session.kept() ? &*running->cache : nullptr, [&] {
+    return blaming(arguments.model.path, [&] {
+      return ChatLoop(arguments, session).run();
+    });
+  });
 }
 
 constexpr const char* kExamples = R"(

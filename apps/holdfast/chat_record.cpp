@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "holdfast/base/sha256.h"
 #include "holdfast/prefix/prefix_cache.h"
 #include "holdfast/tier/record_claims.h"
 #include "json.h"
@@ -19,6 +20,27 @@ constexpr uint32_t kPackedHistory = 2; // ChatHistory::packed()
 constexpr std::string_view kQuestionPart = "question";
 constexpr uint32_t kQuestionVersion = 1;
 const std::string kAnswers = "chat/"; // how their keys begin
+
+void add_number(Sha256& digest, uint64_t number) {
+  digest.add(std::as_bytes(std::span(&number, 1)));
+}
+
+void add_text(Sha256& digest, std::string_view text) {
+  add_number(digest, text.size());
+  digest.add(std::as_bytes(std::span(text)));
+}
+
+/// Of what was said. Tokens that were cut into texts otherwise are the same.
+std::string digest_of(const std::vector<ChatTurn>& turns) {
+  Sha256 digest;
+  for (const ChatTurn& turn : turns) {
+    add_number(digest, static_cast<uint64_t>(turn.parent));
+    for (const std::string* text : {&turn.system, &turn.user, &turn.answer}) {
+      add_text(digest, *text);
+    }
+  }
+  return digest.finish().hex();
+}
 
 Status unsupported(std::string_view part, uint32_t version) {
   return Status(
@@ -39,6 +61,10 @@ RecordName question_record_name(const std::string& name) {
 
 std::string answer_key(const std::string& name, size_t turn) {
   return kAnswers + name + "/" + std::to_string(turn);
+}
+
+bool is_of_chats(std::string_view key) {
+  return key.starts_with(kAnswers);
 }
 
 bool is_answer_key(std::string_view key, std::string_view name) {
@@ -91,6 +117,7 @@ void set_question(RecordBody& body, const ChatHistory& history) {
   const Json json{
       {"turn", history.turns().size()},
       {"parent", history.current()},
+      {"turns", digest_of(history.turns())},
       {"system", history.pending->system},
       {"user", history.pending->user}};
   body.set(kQuestionPart, {.version = kQuestionVersion, .bytes = json.dump()});
@@ -104,8 +131,10 @@ question_of(const RecordBody& body, const ChatHistory& history) {
   }
   try {
     const Json json = Json::parse(part->bytes);
+    const std::string mine = digest_of(history.turns());
     if (json.at("turn") != history.turns().size() ||
-        json.at("parent") != history.current()) {
+        json.at("parent") != history.current() ||
+        json.value("turns", mine) != mine) { // questions once had no digest
       return std::optional<ChatHistory::Pending>();
     }
     return std::optional(ChatHistory::Pending{

@@ -27,6 +27,8 @@ RecordName chat_record_name(const std::string& name);
 RecordName question_record_name(const std::string& name);
 /// The key of the generation that answers this turn of the chat.
 std::string answer_key(const std::string& name, size_t turn);
+/// True for what answer_key() may give, of any chat, and all names like it.
+bool is_of_chats(std::string_view key);
 /// True for answer_key of that chat and any turn.
 bool is_answer_key(std::string_view key, std::string_view name);
 /// The keys that one process at a time claims, which has the chat open: of its
@@ -42,7 +44,8 @@ history_of(const RecordBody& body, std::span<const int32_t> tokens);
 
 /// The question that waits; it is below the current turn.
 void set_question(RecordBody& body, const ChatHistory& history);
-/// Nothing where it is of another moment of the chat: it was answered.
+/// Nothing where it is of another moment of the chat, for it was answered, or
+/// of another chat that had the name.
 Result<std::optional<ChatHistory::Pending>>
 question_of(const RecordBody& body, const ChatHistory& history);
 

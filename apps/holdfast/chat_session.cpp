@@ -142,8 +142,45 @@ void ChatSession::require_folder(const char* command) const {
   }
 }
 
-bool ChatSession::keep() {
-  return store_ && store_->store(history_);
+bool ChatSession::keep(const ChatHistory& history) {
+  return store_ && store_->store(history);
+}
+
+void ChatSession::change(ChatHistory history) {
+  keep(history);
+  history_ = std::move(history);
+}
+
+void ChatSession::keep_as(const std::string& name, ChatStore::Opened former) {
+  try {
+    keep(history_);
+  } catch (...) {
+    store_->reopen(std::move(former));
+    throw;
+  }
+  name_ = name;
+}
+
+bool ChatSession::keep_answer(std::unique_ptr<ResumableRun> run) {
+  if (run) {
+    answered_.push_back(std::move(run));
+  }
+  bool durable = false;
+  try {
+    durable = keep(history_);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::kOutOfBudget) {
+      throw;
+    }
+    complain(std::string("the chat is not on disk: ") + error.what());
+  }
+  if (durable) {
+    for (const auto& each : answered_) {
+      each->complete();
+    }
+    answered_.clear();
+  }
+  return durable;
 }
 
 void ChatSession::ask_on_disk(const ChatHistory::Pending& question) {
@@ -204,10 +241,7 @@ ChatSession::ask(const ChatHistory::Pending& question, const Hooks& hooks) {
       {.text = answer.result.text,
        .ids = answer.result.ids,
        .finish = answer.result.finish_reason});
-  answer.durable = keep();
-  if (run) {
-    run->complete();
-  }
+  answer.durable = keep_answer(std::move(run));
   return answer;
 }
 
@@ -258,20 +292,22 @@ void ChatSession::set_system(const std::string& text) {
   if (!is_utf8(text)) {
     throw UserError("/system: expected UTF-8, got other bytes");
   }
-  history_.system = text;
-  keep();
+  ChatHistory changed = history_;
+  changed.system = text;
+  change(std::move(changed));
 }
 
 void ChatSession::go_to(int64_t turn) {
-  history_.go_to(turn);
-  keep();
+  ChatHistory changed = history_;
+  changed.go_to(turn);
+  change(std::move(changed));
 }
 
 void ChatSession::save_as(const std::string& name) {
   require_folder("/save");
   require_chat_name(name);
+  ChatStore::Opened former = store_->opened();
   if (name != name_) {
-    ChatStore::Opened former = store_->opened();
     store_->open(name);
     if (store_->has(name)) {
       store_->reopen(std::move(former));
@@ -279,14 +315,13 @@ void ChatSession::save_as(const std::string& name) {
           "expected a new name, got that of a chat which is kept: " + name);
     }
   }
-  name_ = name;
-  keep();
+  keep_as(name, std::move(former));
 }
 
 void ChatSession::fork() {
   require_folder("/fork");
-  name_ = begin_numbered(name_);
-  keep();
+  ChatStore::Opened former = store_->opened();
+  keep_as(begin_numbered(name_), std::move(former));
 }
 
 std::vector<std::string> ChatSession::names() {

@@ -15,6 +15,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "chat_options.h"
 #include "chat_store.h"
@@ -82,8 +83,15 @@ class ChatSession {
       const TurnPrompt& prompt,
       const Hooks& hooks,
       ResumableRun* resumable);
-  /// True where all of it is on disk.
-  bool keep();
+  /// True where all of it is on disk. Where it throws, nothing is changed.
+  bool keep(const ChatHistory& history);
+  /// From here on the history is that one, on disk too.
+  void change(ChatHistory history);
+  /// The same under the name that the store has opened; where it throws, the
+  /// chat goes on as it was, and so does the store.
+  void keep_as(const std::string& name, ChatStore::Opened former);
+  /// The turn's end: an answer that there is no room for is told, not lost.
+  bool keep_answer(std::unique_ptr<ResumableRun> run);
   void require_folder(const char* command) const;
   /// The chat that the store has open, where it can be gone on with here.
   ChatHistory loaded(const std::string& name);
@@ -99,6 +107,9 @@ class ChatSession {
   std::string name_;
   ChatHistory history_;
   std::unique_ptr<const ChatPrompt> prompt_;
+  // Of answers that are not in a chat on disk: a killed one has them from
+  // there.
+  std::vector<std::unique_ptr<ResumableRun>> answered_;
 };
 
 } // namespace holdfast::app

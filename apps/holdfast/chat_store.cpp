@@ -2,6 +2,8 @@
 
 #include "chat_store.h"
 
+#include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "chat_record.h"
@@ -144,21 +146,25 @@ bool ChatStore::has(const std::string& name) {
       ErrorCode::kNotFound;
 }
 
+bool ChatStore::is_chat(const std::string& name) {
+  const auto record = cache_.record(chat_record_name(name));
+  return record.ok() ? history_json(record.value().body).status().code() !=
+          ErrorCode::kNotFound
+                     : record.status().code() != ErrorCode::kNotFound;
+}
+
 std::optional<std::string> ChatStore::newest() {
-  std::optional<std::string> name;
-  int64_t at = 0;
+  std::vector<RecordFacts> all;
   for (const std::string_view space : {kChatSpace, kQuestionSpace}) {
     const auto records = cache_.records(space);
-    for (const RecordFacts& facts : records.value()) {
-      // A question may be what is left of its chat.
-      const bool whole = space == kChatSpace || has(facts.name.name);
-      if (whole && (!name || facts.stored_ns >= at)) {
-        name = facts.name.name;
-        at = facts.stored_ns;
-      }
-    }
+    all.insert(all.end(), records.value().begin(), records.value().end());
   }
-  return name;
+  std::ranges::stable_sort(all, std::greater(), &RecordFacts::stored_ns);
+  // A question may be what is left of its chat, and a record of this space a
+  // text that was imported.
+  const auto newest = std::ranges::find_if(
+      all, [&](const RecordFacts& facts) { return is_chat(facts.name.name); });
+  return newest == all.end() ? std::nullopt : std::optional(newest->name.name);
 }
 
 std::vector<std::string> ChatStore::names() {

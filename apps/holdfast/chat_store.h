@@ -54,11 +54,14 @@ class ChatStore {
   ChatHistory load();
 
   bool has(const std::string& name);
-  /// The one stored last; nothing where there is none.
+  /// The one stored last, also one that cannot be read; nothing where there is
+  /// none.
   std::optional<std::string> newest();
   std::vector<std::string> names();
 
  private:
+  /// Not so of a text without a history.
+  bool is_chat(const std::string& name);
   NamedRecord record(RecordName name, const std::string& line) const;
   bool flush();
 

@@ -15,6 +15,7 @@
 #include "interrupt.h"
 #include "json.h"
 #include "running_model.h"
+#include "state_end.h"
 
 namespace holdfast::app {
 
@@ -216,24 +217,19 @@ std::vector<Generation> give_texts(
   return results;
 }
 
-int run_generate(GenerateArguments& arguments) {
-  arguments.complete();
-  const std::vector<std::string> texts = arguments.prompts.read();
-  const InterruptFlag interrupt;
-  RunFacts facts;
-  const Engine engine = make_engine(arguments, facts);
+/// All but the end of what is kept.
+void generate(
+    const GenerateArguments& arguments,
+    const Engine& engine,
+    const std::vector<std::string>& texts,
+    const InterruptFlag& interrupt,
+    RunFacts& facts) {
   const auto results = give_texts(arguments, engine, texts, interrupt, facts);
   if (engine.resumable) {
     const bool whole = is_whole(results);
     arguments.resume.end(*engine.resumable, whole);
   }
-  const auto flush = [&] {
-    if (engine.model->cache) {
-      flush_state(*engine.model->cache);
-    }
-  };
   if (facts.failure) {
-    flush(); // what is finished stays known
     blaming(arguments.model.path, [&] { throw *facts.failure; });
   }
   print_summary(results, facts, arguments);
@@ -246,8 +242,19 @@ int run_generate(GenerateArguments& arguments) {
   if (arguments.verbose && engine.model->cache) {
     std::fprintf(stderr, "%s\n", engine.model->cache->stats().line().c_str());
   }
-  flush();
-  return interrupt.exit_code();
+}
+
+int run_generate(GenerateArguments& arguments) {
+  arguments.complete();
+  const std::vector<std::string> texts = arguments.prompts.read();
+  const InterruptFlag interrupt;
+  RunFacts facts;
+  const Engine engine = make_engine(arguments, facts);
+  auto& cache = engine.model->cache;
+  return with_state_kept(cache ? &*cache : nullptr, [&] {
+    generate(arguments, engine, texts, interrupt, facts);
+    return interrupt.exit_code();
+  });
 }
 
 constexpr const char* kExamples = R"(

@@ -39,18 +39,45 @@ OpenCache open_cache(const ImportArguments& arguments) {
   return result;
 }
 
+/// In RAM, beside its blocks: what an index takes of a block, at most.
+constexpr int64_t kIndexBytes = 4096;
+
+/// Room for all of the snapshot, whose blocks are in memory already. Throws
+/// UserError where the user allows less.
+PrefixCacheOptions
+room_for(const StateFolder& folder, const Snapshot& snapshot) {
+  const int64_t blocks = std::ssize(snapshot.tokens()) / kBlockTokens + 1;
+  const Bytes needed = snapshot.bytes() + Bytes(blocks * kIndexBytes);
+  PrefixCacheOptions options = folder.cache_options();
+  if (options.ram < needed) {
+    if (folder.limits_cache()) {
+      throw UserError(
+          "--max-cache-bytes: expected at least " +
+          std::to_string(needed.get()) +
+          ", which the state takes on its way to the disk, got " +
+          std::to_string(options.ram.get()));
+    }
+    options.ram = needed;
+  }
+  return options;
+}
+
 /// Puts the row in, and waits until the disk has it.
 Bytes store(
     State& state,
-    const ImportArguments& arguments,
+    const PrefixCacheOptions& options,
     const Snapshot& snapshot,
     NamedRecord record) {
-  PrefixCache cache(state, arguments.folder.cache_options());
+  PrefixCache cache(state, options);
   const RowId row = state.adopt(snapshot);
   cache.put(row, {snapshot.tokens()}, std::move(record));
+  const bool whole = cache.keep({snapshot.tokens()}, {});
   const FlushReport report = cache.flush({.until = {}, .last = true});
-  if (!report.durable) {
-    throw Error(ErrorCode::kIo, "[import] not stored: " + report.text());
+  if (!report.durable || !whole) {
+    throw Error(
+        ErrorCode::kIo,
+        "[import] expected all of the state on the disk, got: " +
+            report.text());
   }
   return cache.written();
 }
@@ -91,7 +118,11 @@ int import_mlx_cache(ImportArguments& arguments) {
         tokens,
         [&](int64_t done, int64_t total) { line.update(done, total); });
   });
-  const Bytes written = store(*state, arguments, snapshot, std::move(record));
+  const Bytes written = store(
+      *state,
+      room_for(arguments.folder, snapshot),
+      snapshot,
+      std::move(record));
   line.clear();
   print(
       arguments,

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <utility>
 
+#include "chat_record.h"
 #include "console.h"
 #include "errors.h"
 #include "options.h"
@@ -71,6 +72,12 @@ void ResumeOptions::validate(const StateFolder& folder, bool reference) const {
   if (key_->empty() || key_->size() > kMaxGenerationKey) {
     throw UserError(
         "--id: expected 1 to 1024 bytes, got " + std::to_string(key_->size()));
+  }
+  if (is_of_chats(*key_)) {
+    throw UserError(
+        "--id: expected a name that does not begin as those of chats' answers, "
+        "got \"" +
+        *key_ + "\"");
   }
   if (reference) {
     throw UserError(

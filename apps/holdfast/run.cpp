@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <csignal>
 #include <exception>
-#include <new>
 #include <string>
 #include <vector>
 
 #include "commands.h"
 #include "console.h"
 #include "errors.h"
+#include "failure.h"
 #include "holdfast/env/mapping_guard.h"
 
 namespace holdfast::app {
@@ -126,18 +126,8 @@ int run(int argc, char** argv) noexcept {
   std::signal(SIGPIPE, SIG_IGN);
   try {
     return run_command(argc, argv);
-  } catch (const UserError& error) {
-    complain(error.what());
-    return kMisused;
-  } catch (const std::bad_alloc&) {
-    complain("expected enough memory, got none");
-    return kFailed;
-  } catch (const std::exception& error) {
-    complain(error.what());
-    return kFailed;
   } catch (...) {
-    complain("expected to end normally, got an unknown failure");
-    return kFailed;
+    return told(std::current_exception());
   }
 }
 

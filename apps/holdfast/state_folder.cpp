@@ -2,6 +2,7 @@
 
 #include "state_folder.h"
 
+#include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -13,6 +14,7 @@
 #include "holdfast/state/foreign_bits.h"
 #include "model_digest.h"
 #include "options.h"
+#include "slow_notice.h"
 #include "state_opening.h"
 #include "state_place.h"
 #include "state_target.h"
@@ -163,6 +165,10 @@ void StateFolder::open() const {
       .daily_bytes = Bytes(daily_bytes_.value_or(0)),
       .files = posix_file_system(),
       .clock = system_clock()};
+  const SlowNotice notice(
+      "waiting for another process that has " + options.folder +
+          " locked; one that was stopped keeps it until it goes on or ends",
+      std::chrono::seconds(2));
   tier_ = open_tier(options);
 }
 
@@ -171,17 +177,6 @@ PrefixCacheOptions StateFolder::cache_options() const {
   options.ram = Bytes(max_cache_bytes_.value_or(available_memory() / 2));
   options.disk = kept() ? tier_ : nullptr;
   return options;
-}
-
-void flush_state(PrefixCache& cache) {
-  const FlushReport report = cache.flush(
-      {.until = cache.clock().now() + kFlushPatience, .last = true});
-  if (!report.durable && report.pending + report.failed + report.dropped > 0) {
-    std::fprintf(
-        stderr,
-        "holdfast: not all state was saved: %s\n",
-        report.text().c_str());
-  }
 }
 
 } // namespace holdfast::app

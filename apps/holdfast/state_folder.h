@@ -39,6 +39,10 @@ class StateFolder {
   /// What a cache over the folder is to be made with, or over memory alone
   /// where none is kept.
   PrefixCacheOptions cache_options() const;
+  /// --max-cache-bytes was given.
+  bool limits_cache() const {
+    return max_cache_bytes_.has_value();
+  }
 
  private:
   /// Throws UserError.
@@ -57,8 +61,5 @@ class StateFolder {
 
 /// How long a command, or a turn of a chat, waits for the disk.
 inline constexpr std::chrono::seconds kFlushPatience{10};
-/// Writes what is not on disk yet, for at most that long, and says on standard
-/// error what was not saved.
-void flush_state(PrefixCache& cache);
 
 } // namespace holdfast::app

@@ -36,6 +36,9 @@ std::string TreeStats::line() const {
     text += "; the disk could not be read " + std::to_string(failed_reads) +
         " times";
   }
+  if (given_up > 0) {
+    text += "; no room for " + std::to_string(given_up) + " texts";
+  }
   return text;
 }
 

@@ -3,8 +3,10 @@
 #include "holdfast/tier/tier_folder.h"
 
 #include <charconv>
+#include <chrono>
 #include <map>
 #include <random>
+#include <thread>
 #include <utility>
 
 #include "holdfast/tier/paths.h"
@@ -18,9 +20,17 @@ constexpr std::string_view kSegmentEnd = ".segment";
 constexpr std::string_view kUnfinishedEnd = ".unfinished";
 constexpr std::string_view kLeaseEnd = ".lease";
 constexpr std::string_view kLockEnd = ".lock";
+// A commit has the folder's lock for some milliseconds.
+constexpr std::chrono::milliseconds kBetweenTries{10};
+constexpr int kPatientTries = 100;
 constexpr std::string_view kAsideBegin = "manifest-";
 constexpr std::string_view kAsideEnd = ".aside";
 constexpr std::string_view kJournalEnd = "-journal";
+
+/// Another process, or another tier of this one, has the lock.
+bool is_busy(const Result<std::unique_ptr<FileLock>>& lock) {
+  return lock.status().code() == ErrorCode::kOutOfBudget;
+}
 
 std::string hex(uint64_t value) {
   std::string text(kIdDigits, '0');
@@ -137,8 +147,13 @@ TierFolder::~TierFolder() {
   if (!alive_) {
     return;
   }
-  // Whoever opens the folder next removes what fails to go here.
-  const auto folder_lock = files_->lock(path(kLock), FileSystem::Wait::kYes);
+  // Whoever opens the folder next removes what fails to go here; a process that
+  // was stopped while it had the lock would hold this one's end up.
+  auto folder_lock = files_->lock(path(kLock), FileSystem::Wait::kNo);
+  for (int i = 0; i < kPatientTries && is_busy(folder_lock); ++i) {
+    std::this_thread::sleep_for(kBetweenTries);
+    folder_lock = files_->lock(path(kLock), FileSystem::Wait::kNo);
+  }
   const auto names = files_->list(path(kOpen));
   alive_.reset();
   if (!folder_lock.ok() || !names.ok()) {
@@ -194,13 +209,11 @@ bool TierFolder::is_alive(const std::string& tier) const {
   }
   const auto lock = files_->lock(
       open_path(tier + std::string(kLockEnd)), FileSystem::Wait::kNo);
-  if (lock.ok()) {
-    return false; // nobody had it
+  if (is_busy(lock)) {
+    return true;
   }
-  if (lock.status().code() != ErrorCode::kOutOfBudget) {
-    lock.status().check();
-  }
-  return true;
+  lock.status().check();
+  return false; // nobody had it
 }
 
 OpenTiers TierFolder::open_tiers(std::vector<TierFinding>& findings) {

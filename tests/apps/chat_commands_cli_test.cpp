@@ -3,6 +3,9 @@
 // Commands of a chat, its system text, its end by a signal, and chats that go
 // to another folder.
 
+#include <algorithm>
+#include <random>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -142,6 +145,20 @@ TEST_F(Chat, SaysWhatAChatTakesWithItsOpenBlock) {
   EXPECT_EQ(listed["space"], "chat");
   EXPECT_GE(listed["bytes"], stats["image_bytes"]);
   EXPECT_EQ(listed["bytes"], listed["own_bytes"]);
+}
+
+TEST_F(Chat, IsAsItWasWhereACommandFindsNoRoom) {
+  std::mt19937 random(1);
+  std::string noise(200'000, ' '); // which no packing makes small
+  std::ranges::generate(
+      noise, [&] { return static_cast<char>('a' + random() % 26); });
+  auto words = kept({"--max-cache-bytes", "60000", "--json"});
+  const Outcome outcome =
+      run(words, "/system be brief\n/system " + noise + "\n/system\n");
+  EXPECT_EQ(outcome.code, 1) << "a command failed";
+  const auto said = json_lines(outcome.out);
+  ASSERT_FALSE(said.empty()) << outcome.err.substr(0, 1000);
+  EXPECT_EQ(said.back()["text"], "be brief");
 }
 
 } // namespace

@@ -60,6 +60,24 @@ TEST(ChatRecord, ComesBack) {
   EXPECT_EQ(question_of(question, history).value(), std::nullopt);
 }
 
+TEST(ChatRecord, AsksNoQuestionOfAnotherChatThatHadItsName) {
+  ChatHistory history = long_chat(3);
+  history.pending = {"", "what?"};
+  RecordBody question;
+  set_question(question, history);
+  ChatHistory other = long_chat(2);
+  other.add({"", "else"}, other.tokens(other.current()), {"no", {1}});
+  ASSERT_EQ(other.turns().size(), history.turns().size());
+  ASSERT_EQ(other.current(), history.current());
+  EXPECT_EQ(question_of(question, other).value(), std::nullopt);
+  // One of before they said which chat they are of.
+  question.set(
+      "question",
+      {.version = 1,
+       .bytes = R"({"turn": 3, "parent": 2, "system": "", "user": "what?"})"});
+  EXPECT_EQ(question_of(question, other).value(), history.pending);
+}
+
 TEST(ChatRecord, ReadsPlainHistoriesAndRefusesDamagedOnes) {
   const ChatHistory history = long_chat(2);
   const auto tokens = history.stored_tokens();
@@ -92,6 +110,8 @@ TEST(ChatRecord, ReadsPlainHistoriesAndRefusesDamagedOnes) {
 
 TEST(ChatRecord, KnowsTheKeysOfItsAnswers) {
   EXPECT_TRUE(is_answer_key(answer_key("a", 12), "a"));
+  EXPECT_TRUE(is_of_chats(answer_key("a", 12)));
+  EXPECT_FALSE(is_of_chats("report"));
   EXPECT_FALSE(is_answer_key(answer_key("a", 12), "b"));
   EXPECT_FALSE(is_answer_key(answer_key("a/1", 2), "a"));
   EXPECT_FALSE(is_answer_key("chat/a/", "a"));

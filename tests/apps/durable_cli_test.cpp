@@ -7,6 +7,13 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <optional>
+#include <stdexcept>
+#include <thread>
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -71,6 +78,98 @@ TEST(GenerateDurability, B90_TerminatedRightAfterItsTextItKeptWhatItPromised) {
     }
   }
   EXPECT_GT(promised, 0) << "ten seconds are enough for a store";
+}
+
+TEST(GenerateDurability, WhereItsOutputHasNoReaderWhatItComputedIsKept) {
+  const Folder folder("no_reader");
+  const Outcome full = Program(
+                           with_model(
+                               {"generate"},
+                               {"-p",
+                                kLong,
+                                "-n",
+                                "4",
+                                "--ignore-eos",
+                                "--state",
+                                folder.path()}),
+                           "",
+                           "/dev/full")
+                           .wait();
+  EXPECT_EQ(full.code, 1);
+  EXPECT_THAT(full.err, HasSubstr("standard output"));
+  const Json again = folder.generate(kLong);
+  EXPECT_EQ(again["reused_from_disk"], known_of(again)) << again["reuse"];
+}
+
+TEST(GenerateDurability, WhereNoMemoryIsLeftForATextThatIsSaid) {
+  const Folder folder("no_room");
+  const Outcome outcome = run(with_model(
+      {"generate"},
+      {"-p",
+       kLong,
+       "-n",
+       "4",
+       "--max-cache-bytes",
+       "1000",
+       "--state",
+       folder.path()}));
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("found no room in memory"));
+}
+
+/// The lock that every commit takes, as a process has it that was stopped.
+class StoppedProcess {
+ public:
+  explicit StoppedProcess(const std::string& folder)
+      : file_(open((folder + "/tier/lock").c_str(), O_RDWR | O_CLOEXEC)) {
+    if (file_ < 0 || flock(file_, LOCK_EX) != 0) {
+      throw std::runtime_error("cannot lock " + folder);
+    }
+  }
+  ~StoppedProcess() {
+    close(file_);
+  }
+
+ private:
+  const int file_;
+};
+
+TEST(GenerateDurability, AProcessThatWasStoppedInACommitHoldsNoOthersEndUp) {
+  const Folder folder("stopped");
+  Program program(with_model(
+      {"generate"},
+      {"-p",
+       kLong,
+       "-n",
+       "10000000",
+       "--context",
+       "10000000",
+       "--ignore-eos",
+       "--state",
+       folder.path()}));
+  while (read_file(program.out_path()).empty()) {
+    usleep(1000);
+    ASSERT_EQ(kill(program.pid(), 0), 0);
+  }
+  const StoppedProcess stopped(folder.path());
+  kill(program.pid(), SIGTERM);
+  const Outcome outcome = program.wait(); // ten seconds
+  EXPECT_EQ(outcome.code, 128 + SIGTERM) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr(kNotSaved));
+}
+
+TEST(GenerateDurability, WhoWaitsForAStoppedProcessIsTold) {
+  const Folder folder("told");
+  folder.generate(kLong);
+  std::optional<StoppedProcess> stopped(folder.path());
+  std::thread goes_on([&] {
+    usleep(3'000'000);
+    stopped.reset();
+  });
+  const Outcome outcome = folder.state({"ls"});
+  goes_on.join();
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_THAT(outcome.err, HasSubstr("waiting for another process"));
 }
 
 // FAULTS B70: a full disk is a warning, not the end of a request.

@@ -132,6 +132,51 @@ TEST_P(MlxCacheImport, RefusesWhatItCannotBeByName) {
   EXPECT_TRUE(folder_.json({"ls"}).empty());
 }
 
+// Leading blocks alone would be no state of a text with windows.
+TEST(MlxCacheRoom, WithoutItNothingIsImportedRatherThanAPart) {
+  const Cache cache("state.safetensors");
+  const Folder folder("mlx_import_room");
+  const Outcome refused = run(with_model(
+      {"state", "import"},
+      {cache.path,
+       "--name",
+       "m",
+       "--kv",
+       "f32",
+       "--foreign-bits",
+       "-p",
+       cache.text,
+       "--state",
+       folder.path(),
+       "--max-cache-bytes",
+       "10000"}));
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_THAT(refused.err, HasSubstr("--max-cache-bytes: expected at least"));
+  EXPECT_TRUE(folder.json({"ls"}).empty());
+}
+
+TEST(MlxCacheName, InTheSpaceOfChatsIsNoChatToGoOnWith) {
+  const Cache cache("state.safetensors");
+  const Folder folder("mlx_import_chat");
+  const std::vector<std::string> at{"--state", folder.path(), "--kv", "f32"};
+  const auto with = [&](std::vector<std::string> words) {
+    words.insert(words.end(), at.begin(), at.end());
+    return words;
+  };
+  const auto chat = [&](std::vector<std::string> words) {
+    words.insert(words.end(), {"--json", "-n", "2"});
+    return run(with_model({"chat"}, with(std::move(words))), "hello\n");
+  };
+  EXPECT_EQ(chat({"--name", "mine"}).code, 0);
+  const Outcome imported = run(with_model(
+      {"state", "import"},
+      with({cache.path, "--name", "m", "--foreign-bits", "-p", cache.text})));
+  ASSERT_EQ(imported.code, 0) << imported.err;
+  const Outcome rest = chat({"--continue"});
+  EXPECT_EQ(rest.code, 0) << rest.err;
+  EXPECT_THAT(rest.err, HasSubstr("chat mine, 1 turns"));
+}
+
 // The state of a shorter text is there only as far as the windows' is.
 TEST(MlxCacheLength, WhoseWindowsBeginWasLostIsNotOfferedToAShorterText) {
   const Cache cache("state.safetensors");

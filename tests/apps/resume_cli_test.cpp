@@ -274,6 +274,7 @@ TEST(ResumeCommand, NeedsAFolderAndAKeyAndIntervalsInRange) {
   refused({"--id", "", "--state", state}, "1 to 1024 bytes");
   refused({"--id", std::string(1025, 'k'), "--state", state}, "got 1025");
   refused({"--id", "k", "--state", state, "--reference"}, "--reference");
+  refused({"--id", "chat/trip/3", "--state", state}, "chats' answers");
   refused({"--checkpoint-tokens", "0"}, "--checkpoint-tokens");
   refused({"--checkpoint-seconds", "0"}, "--checkpoint-seconds");
   EXPECT_FALSE(std::filesystem::exists(state));
