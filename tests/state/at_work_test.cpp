@@ -42,7 +42,9 @@ class Slow : public Failing {
   }
 
   // The next call of that kind takes 50 ms, and then calls `after`.
-  void slow_down(Call call, std::function<void()> after = [] {}) {
+  void slow_down(
+      Call call,
+      std::function<void()> after = [] {}) {
     after_ = std::move(after);
     slow_ = call;
   }
@@ -106,8 +108,8 @@ RowId adopt_watched(
     held.emplace_back();
     for (const BlockRef& block : row.blocks[group]) {
       if (block) {
-        held.back().push_back(state.adopt_image(
-            static_cast<int64_t>(group), 0, watched(block)));
+        held.back().push_back(
+            state.adopt_image(static_cast<int64_t>(group), 0, watched(block)));
       }
     }
   }
@@ -139,8 +141,7 @@ TEST(AtWork, ACommitLetsNoBlockGoUnderALayerThatReadsIt) {
   }
   std::atomic<bool> let_go{false};
   const std::vector<int32_t> tokens(70, 1);
-  const RowId row =
-      adopt_watched(state, state.snapshot(first, tokens), let_go);
+  const RowId row = adopt_watched(state, state.snapshot(first, tokens), let_go);
   ASSERT_FALSE(let_go);
   std::atomic<bool> under_work{false};
   const RowAppend append{row, 40};
@@ -161,6 +162,30 @@ TEST(AtWork, ACommitLetsNoBlockGoUnderALayerThatReadsIt) {
   EXPECT_TRUE(same_bits(
       state.fetch(row, LayerIndex(2)).keys,
       {sequence.k.begin(), sequence.k.begin() + 110 * kKvHeads * kDim}));
+}
+
+TEST(AtWork, AFetchReadsNothingBesideALayerThatWrites) {
+  const Sequence sequence(90, 62);
+  Slow codec;
+  StateOptions with = options();
+  with.precision.phases = always(&codec, &codec);
+  State state(with);
+  const RowId row = state.add_row();
+  append_to(state, row, {&sequence, 0, 70});
+  const FetchedChannels before = state.fetch(row, LayerIndex(0));
+  const RowAppend append{row, 20};
+  Step step = state.begin({&append, 1});
+  auto out = attend_layers(step, {{&sequence, 70, 20}});
+  codec.slow_down(Slow::Call::kEncode);
+  mx::async_eval({out});
+  codec.wait_for_it();
+  const FetchedChannels within = state.fetch(row, LayerIndex(0));
+  EXPECT_FALSE(codec.met());
+  EXPECT_EQ(within.positions, before.positions);
+  EXPECT_EQ(within.keys, before.keys);
+  EXPECT_EQ(within.values, before.values);
+  step.commit_all();
+  EXPECT_EQ(state.length(row), Position(90));
 }
 
 } // namespace
