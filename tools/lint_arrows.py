@@ -4,6 +4,8 @@
 
 MAY lists the direct arrows; what a folder may include is everything reachable by
 them. Headers are followed, so that an include through a third file counts too.
+What belongs to the whole process, such as MLX's compile mode and the environment,
+is set and read by apps alone.
 """
 
 import functools
@@ -39,6 +41,9 @@ MAY = {
 # declare them: no other source may, for it is part of the library without MLX.
 NO_MLX = {"base", "env", "block", "codec", "rows", "plan", "tier", "objects", "formats"}
 MLX_FILE_IN_KERNELS = re.compile(r"_primitive\.cpp$|\.h$|/none/|/cuda/")
+OF_THE_PROCESS = re.compile(
+    r"\b(set_compile_mode|enable_compile|disable_compile|set_default_device|set_default_stream"
+    r"|getenv|secure_getenv|setenv|unsetenv|putenv)\s*\(")
 INCLUDE = re.compile(r'^\s*#\s*include\s+["<]([^">]+)[">]', re.MULTILINE)
 
 
@@ -96,6 +101,9 @@ def faults(path):
             yield f"{path}: {folder} may not include {name}{through}"
         if name.startswith("mlx/") and not mlx_allowed(path):
             yield f"{path}: no MLX here: {name}{through}"
+    if folder != "apps":
+        for call in OF_THE_PROCESS.findall((ROOT / path).read_text(encoding="utf-8")):
+            yield f"{path}: only apps may call {call}, which is the process's"
 
 
 def main():

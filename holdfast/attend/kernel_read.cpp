@@ -31,16 +31,16 @@ class KernelPrimitive : public mx::UnaryPrimitive {
     const std::shared_ptr<StepRun>& run = cpu::step_of(*cell_, inputs);
     const bool own =
         !layer_->spec.donor; // inputs: q, k, v, slot; else q, source, slot
-    for (size_t i = 0; i < (own ? 3 : 1); ++i) {
-      cpu::require_f32(inputs[i], "attend");
-    }
+    const auto data = [&](size_t i) -> const float* {
+      return cpu::contiguous_f32(inputs[i], "attend", stream()).data<float>();
+    };
     cpu::allocate_output(out);
     auto task = read_.task(
         *layer_,
         *run,
-        {.q = inputs[0].data<float>(),
-         .k = own ? inputs[1].data<float>() : nullptr,
-         .v = own ? inputs[2].data<float>() : nullptr,
+        {.q = data(0),
+         .k = own ? data(1) : nullptr,
+         .v = own ? data(2) : nullptr,
          .out = out.data<float>()});
     cpu::dispatch_layer(
         stream(), run, layer_->layer, [task = std::move(task), layer = layer_] {

@@ -93,9 +93,9 @@ class AppendDecodePrimitive : public mx::Primitive {
     const std::shared_ptr<StepRun>& run = cpu::step_of(*cell_, inputs);
     const bool own =
         !layer_->spec.donor; // inputs: k, v, slot; else source, slot
-    for (size_t i = 0; own && i < 2; ++i) {
-      cpu::require_f32(inputs[i], "attend");
-    }
+    const auto data = [&](size_t i) -> const float* {
+      return cpu::contiguous_f32(inputs[i], "attend", stream()).data<float>();
+    };
     for (auto& output : outputs) {
       cpu::allocate_output(output);
     }
@@ -103,8 +103,8 @@ class AppendDecodePrimitive : public mx::Primitive {
         stream(),
         run,
         layer_->layer,
-        [k = own ? inputs[0].data<float>() : nullptr,
-         v = own ? inputs[1].data<float>() : nullptr,
+        [k = own ? data(0) : nullptr,
+         v = own ? data(1) : nullptr,
          keys = outputs[0].data<float>(),
          values = outputs[1].data<float>(),
          layer = layer_,

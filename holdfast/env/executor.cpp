@@ -27,16 +27,25 @@ void pause() {
 #endif
 }
 
-/// Holds the one turn that there is.
+/// This thread is within a task: a turn it waited for might never come.
+thread_local bool in_task = false;
+
+/// Holds the one turn that there is, once it has come. Streams of states with
+/// one runtime, and the engine thread that converts, meet here.
 class Turn {
  public:
   explicit Turn(std::atomic<bool>& busy) : busy_(busy) {
     ensure(
-        !busy_.exchange(true),
-        "[Executor] expected one run at a time, got a second one");
+        !in_task, "[Executor] expected no run within a run, got one in a task");
+    while (busy_.exchange(true)) {
+      busy_.wait(true);
+    }
+    in_task = true;
   }
   ~Turn() {
+    in_task = false;
     busy_.store(false);
+    busy_.notify_one(); // no system call unless somebody waits
   }
   Turn(const Turn&) = delete;
   Turn& operator=(const Turn&) = delete;
@@ -148,6 +157,7 @@ void Executor::for_each(
 }
 
 void Executor::work(int worker) {
+  in_task = true; // whatever it calls
   uint64_t seen = 0;
   for (;;) {
     int spins = 0;

@@ -3,8 +3,8 @@
 // A fixed team of threads for kernels. The calling thread is worker 0, so a
 // team of n owns n - 1 threads; who waits spins briefly, then sleeps.
 //
-// Threads: run() from one thread at a time and never from within a task; a
-// second call throws kInternal. Which worker does which item never decides a
+// Threads: run() from any: callers wait for their turn. From within a task of
+// any team it throws kInternal. Which worker does which item never decides a
 // result's bits: that is the kernels' duty, not this class's.
 
 #pragma once

@@ -60,7 +60,7 @@ std::optional<mx::array> CompiledModel::forward(
     return graph->replay(step, tokens);
   }
   auto logits = model_.forward(step, tokens, outputs);
-  graph.emplace(step, *logits);
+  graph.emplace(step, *logits, model_.constants());
   ++graphs_->traces;
   return logits;
 }

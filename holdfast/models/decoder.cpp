@@ -19,7 +19,8 @@ class Decoder : public Model {
   Decoder(const WeightSource& source, Runtime runtime, DecoderShape shape)
       : config_(source.config()),
         shape_(std::move(shape)),
-        runtime_(std::move(runtime)) {
+        runtime_(std::move(runtime)),
+        cap_(cap_of(shape_.logit_softcap)) {
     config_.rope_base = shape_.rope.base;
     config_.rope_scale = shape_.rope.scale;
     table_ = std::make_shared<const cpu::Weight>(
@@ -63,6 +64,10 @@ class Decoder : public Model {
     return holdfast::weight_bytes(*table_, *output_, layers_);
   }
 
+  std::vector<mx::array> constants() const override {
+    return cap_ ? std::vector{*cap_} : std::vector<mx::array>();
+  }
+
   std::optional<mx::array> forward(
       Step& step,
       std::span<const int32_t> tokens,
@@ -76,14 +81,14 @@ class Decoder : public Model {
       x = run_decoder_layer(
           layers_[i], LayerIndex(static_cast<int64_t>(i)), x, step, place);
     }
-    return soft_capped(
-        logits_of(output_, x, outputs, place), shape_.logit_softcap, place);
+    return soft_capped(logits_of(output_, x, outputs, place), cap_, place);
   }
 
  private:
   ModelConfig config_;
   const DecoderShape shape_;
   const Runtime runtime_;
+  const std::optional<mx::array> cap_; // of the logits
   std::shared_ptr<const cpu::Weight> table_;
   std::vector<DecoderLayer> layers_;
   std::vector<std::vector<float>> sinks_; // [layer]

@@ -22,7 +22,10 @@ class Gemma4 : public Model {
   Gemma4(const WeightSource& source, Runtime runtime)
       : config_(source.config()),
         shape_(gemma4_shape(source.settings(), config_)),
-        runtime_(std::move(runtime)) {
+        runtime_(std::move(runtime)),
+        cap_(cap_of(shape_.softcap)),
+        projection_scale_(1.0f / std::sqrt(static_cast<float>(config_.hidden))),
+        extra_scale_(std::sqrt(0.5f)) {
     const auto matrix = [&](const char* name, int64_t n, int64_t k) {
       return std::make_shared<const cpu::Weight>(source.matrix(name, n, k));
     };
@@ -40,6 +43,7 @@ class Gemma4 : public Model {
     }
     for (int64_t i = 0; i < config_.layers; ++i) {
       layers_.push_back(load_gemma4_layer(source, shape_, i));
+      scalars_.emplace_back(layers_.back().scalar);
     }
     output_ = load_output(
         source,
@@ -76,6 +80,16 @@ class Gemma4 : public Model {
     return total;
   }
 
+  std::vector<mx::array> constants() const override {
+    std::vector<mx::array> all = scalars_;
+    all.push_back(projection_scale_);
+    all.push_back(extra_scale_);
+    if (cap_) {
+      all.push_back(*cap_);
+    }
+    return all;
+  }
+
   std::optional<mx::array> forward(
       Step& step,
       std::span<const int32_t> tokens,
@@ -96,8 +110,7 @@ class Gemma4 : public Model {
       }
       x = run_layer(i, x, extra, step, place);
     }
-    return soft_capped(
-        logits_of(output_, x, outputs, place), shape_.softcap, place);
+    return soft_capped(logits_of(output_, x, outputs, place), cap_, place);
   }
 
  private:
@@ -120,19 +133,14 @@ class Gemma4 : public Model {
     const auto own =
         embed_tokens(extra_table_, tokens, std::sqrt(width), step, place);
     auto projected = cpu::linear(extra_projection_, x, std::nullopt, place);
-    projected = mx::multiply(
-        projected,
-        mx::array(1.0f / std::sqrt(static_cast<float>(config_.hidden))),
-        s);
+    projected = mx::multiply(projected, projection_scale_, s);
     projected = cpu::normalise(
         extra_norm_,
         static_cast<float>(config_.norm_eps),
         mx::reshape(projected, shape, s),
         place);
     return mx::multiply(
-        mx::add(projected, mx::reshape(own, shape, s), s),
-        mx::array(std::sqrt(0.5f)),
-        s);
+        mx::add(projected, mx::reshape(own, shape, s), s), extra_scale_, s);
   }
 
   mx::array run_layer(
@@ -159,8 +167,9 @@ class Gemma4 : public Model {
       y = cpu::linear(
           layer.extra_output, mx::multiply(gate, mine, s), y, place);
     }
-    return layer.scalar == 1.0f ? y
-                                : mx::multiply(y, mx::array(layer.scalar), s);
+    return layer.scalar == 1.0f
+        ? y
+        : mx::multiply(y, scalars_[static_cast<size_t>(index)], s);
   }
 
   mx::array
@@ -181,6 +190,11 @@ class Gemma4 : public Model {
   const ModelConfig config_;
   const Gemma4Shape shape_;
   const Runtime runtime_;
+  // What graphs hold beside weights.
+  const std::optional<mx::array> cap_; // of the logits
+  const mx::array projection_scale_; // of the extra inputs
+  const mx::array extra_scale_;
+  std::vector<mx::array> scalars_; // [layer]
   std::shared_ptr<const cpu::Weight> table_;
   std::shared_ptr<const cpu::Weight> extra_table_;
   LinearPtr extra_projection_;

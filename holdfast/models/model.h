@@ -30,6 +30,11 @@ class Model {
   virtual std::vector<LayerSpec> layers() const = 0;
   /// What the packed weights occupy.
   virtual Bytes weight_bytes() const = 0;
+  /// The arrays that every forward puts into its graph, the same each time.
+  /// Weights that operations hold are none.
+  virtual std::vector<mlx::core::array> constants() const {
+    return {};
+  }
 
   /// Runs a step's tokens [T] through all layers. Returns logits [R, vocab] f32
   /// of the tokens whose indices into [0, T) are given in `outputs`, or nothing

@@ -39,19 +39,22 @@ std::optional<mx::array> logits_of(
   return cpu::linear(output, take_rows(x, rows, place), std::nullopt, place);
 }
 
+std::optional<mx::array> cap_of(float cap) {
+  return cap == 0.0f ? std::nullopt : std::optional(mx::array(cap));
+}
+
 std::optional<mx::array> soft_capped(
     std::optional<mx::array> logits,
-    float cap,
+    const std::optional<mx::array>& cap,
     const cpu::Place& place) {
-  if (!logits || cap == 0.0f) {
+  if (!logits || !cap) {
     return logits;
   }
-  const mx::array value(cap);
   const auto s = place.stream;
   return mx::multiply(
       cpu::activate(
-          cpu::Activation::kTanh, mx::divide(*logits, value, s), place),
-      value,
+          cpu::Activation::kTanh, mx::divide(*logits, *cap, s), place),
+      *cap,
       s);
 }
 

@@ -34,10 +34,12 @@ std::optional<mlx::core::array> logits_of(
     std::span<const int32_t> rows,
     const cpu::Place& place);
 
-/// cap * tanh(logits / cap); themselves where there are none or cap is 0.
+/// A cap for soft_capped(): none for 0.
+std::optional<mlx::core::array> cap_of(float cap);
+/// cap * tanh(logits / cap); themselves where there are none or no cap.
 std::optional<mlx::core::array> soft_capped(
     std::optional<mlx::core::array> logits,
-    float cap,
+    const std::optional<mlx::core::array>& cap,
     const cpu::Place& place);
 
 /// The bytes of the table and the output, once where they are one.

@@ -73,7 +73,7 @@ void Transaction::require_intact() const {
   }
 }
 
-void Transaction::commit(std::span<const int64_t> accepted) {
+void Transaction::require_counts(std::span<const int64_t> accepted) const {
   if (!open()) {
     throw Error(
         ErrorCode::kStale,
@@ -89,6 +89,10 @@ void Transaction::commit(std::span<const int64_t> accepted) {
   for (size_t i = 0; i < accepted.size(); ++i) {
     chains_->at(appends_[i].row).chain.require_accepted(accepted[i]);
   }
+}
+
+void Transaction::commit(std::span<const int64_t> accepted) {
+  require_counts(accepted);
   for (size_t i = 0; i < accepted.size(); ++i) {
     const uint32_t slot = appends_[i].row.slot;
     Chains::Row& row = *chains_->rows_[slot];

@@ -47,6 +47,8 @@ class Transaction {
   /// Throws kCorrupt where a block of its rows is not intact (BlockRef), so
   /// that what was read of it means nothing.
   void require_intact() const;
+  /// Throws what commit(accepted) would; a commit of them throws nothing then.
+  void require_counts(std::span<const int64_t> accepted) const;
   /// Settles the first accepted[i], 0 .. count, positions of the i-th row of
   /// the step and ends it. Throws kStale on an ended step, kInvalidArgument for
   /// wrong counts and a bidirectional span in part; then nothing changed.

@@ -32,7 +32,7 @@ class RecurPrimitive : public mx::UnaryPrimitive {
 
   void eval_cpu(const std::vector<mx::array>& inputs, mx::array& out) override {
     const std::shared_ptr<StepRun>& run = cpu::step_of(*cell_, inputs);
-    cpu::require_f32(inputs[0], "recur");
+    const mx::array given = cpu::contiguous_f32(inputs[0], "recur", stream());
     cpu::allocate_output(out);
     const StepPlan& plan = run->plan();
     const cpu::RecurrentJob job{
@@ -41,7 +41,7 @@ class RecurPrimitive : public mx::UnaryPrimitive {
         .index = layer_->layer_in_group,
         .rows = plan.rows,
         .blocks = plan.groups[static_cast<size_t>(layer_->group)],
-        .inputs = inputs[0].data<float>(),
+        .inputs = given.data<float>(),
         .out = out.data<float>()};
     cpu::dispatch_layer(
         stream(),

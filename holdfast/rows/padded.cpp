@@ -6,10 +6,24 @@
 #include <string>
 
 #include "holdfast/base/check.h"
+#include "holdfast/rows/chain.h"
 
 namespace holdfast {
 
 namespace {
+
+constexpr int64_t kMost = kMaxPositions.get();
+
+// Places in [batch, columns] are 32-bit numbers.
+void require_places(int64_t batch, int64_t columns, const char* where) {
+  if (columns > kMost || batch > kMost / std::max<int64_t>(columns, 1)) {
+    throw Error(
+        ErrorCode::kInvalidArgument,
+        std::string(where) + " expected at most " + std::to_string(kMost) +
+            " places, got " + std::to_string(batch) + " rows of " +
+            std::to_string(columns) + " columns");
+  }
+}
 
 void require_spans(const PaddedInput::Row& row) {
   const Position end = row.first + Position(row.length);
@@ -28,6 +42,9 @@ void require_spans(const PaddedInput::Row& row) {
 } // namespace
 
 PaddedInput::PaddedInput(std::span<const Row> rows, int64_t width) {
+  expect(
+      width >= 0 && width <= kMost,
+      "[padded] expected a width of 0 to kMaxPositions, got another");
   std::vector<RowId> names;
   for (const Row& row : rows) {
     if (row.left < 0 || row.length < 0 || row.left > width ||
@@ -39,8 +56,9 @@ PaddedInput::PaddedInput(std::span<const Row> rows, int64_t width) {
               std::to_string(row.left) + " and " + std::to_string(row.length));
     }
     expect(
-        row.first >= Position(0),
-        "[padded] expected positions from 0 on, got one below");
+        row.first >= Position(0) &&
+            row.first <= kMaxPositions - Position(row.length),
+        "[padded] expected positions from 0 to kMaxPositions, got others");
     require_spans(row);
     names.push_back(row.row);
     rows_.push_back(
@@ -110,6 +128,7 @@ PaddedInput::cut_behind(const Entry& entry, int64_t columns) const {
 }
 
 int64_t PaddedInput::fit_columns(int64_t least) const {
+  require_places(1, least, "[padded.fit_columns]");
   int64_t columns = std::max<int64_t>(least, 1);
   for (bool cut = true; cut;) {
     cut = false;
@@ -130,6 +149,7 @@ void PaddedInput::open(int64_t columns) {
   expect(
       !any_pending(),
       "[padded.open] expected the open columns to be fed, got tokens left");
+  require_places(size(), columns, "[padded.open]");
   if (fit_columns(columns) != columns) {
     throw Error(
         ErrorCode::kInvalidArgument,
@@ -143,11 +163,37 @@ void PaddedInput::open(int64_t columns) {
     rows_[i].place = static_cast<int64_t>(i);
   }
   columns_ = columns;
-  opened_ = size();
+  batch_ = size();
+}
+
+void PaddedInput::take(
+    PaddedPiece& piece,
+    const Entry& entry,
+    int64_t count,
+    const char* where) const {
+  const Position from = entry.first + Position(entry.fed);
+  if (count < 1 || count > pending(entry) ||
+      span_cut_at(entry.spans, from + Position(count)) != nullptr) {
+    throw Error(
+        ErrorCode::kInvalidArgument,
+        std::string(where) +
+            " expected tokens of the open columns that cut no bidirectional "
+            "span, got others");
+  }
+  piece.appends.push_back(
+      {entry.row,
+       count,
+       spans_from(entry.spans, from, from + Position(count))});
+  const int64_t first =
+      entry.place * columns_ + entry.left + entry.fed - entry.passed;
+  for (int64_t i = 0; i < count; ++i) {
+    piece.places.push_back(static_cast<int32_t>(first + i));
+  }
 }
 
 PaddedPiece PaddedInput::piece(const Fit& fit) const {
-  PaddedPiece piece;
+  PaddedPiece piece{
+      .appends = {}, .places = {}, .batch = batch_, .columns = columns_};
   for (const Entry& entry : rows_) {
     const int64_t wanted = pending(entry);
     const Position from = entry.first + Position(entry.fed);
@@ -157,35 +203,25 @@ PaddedPiece PaddedInput::piece(const Fit& fit) const {
         });
     const int64_t count =
         wanted > 0 ? fit(entry.row, wanted, {to_come, entry.spans.end()}) : 0;
-    if (count < 1) {
-      continue;
-    }
-    const Position end = from + Position(count);
-    expect(
-        count <= wanted && span_cut_at(entry.spans, end) == nullptr,
-        "[padded.piece] expected tokens of the open columns that cut no "
-        "bidirectional span, got others");
-    piece.appends.push_back(
-        {entry.row, count, spans_from(entry.spans, from, end)});
-    const int64_t first =
-        entry.place * columns_ + entry.left + entry.fed - entry.passed;
-    for (int64_t i = 0; i < count; ++i) {
-      piece.places.push_back(static_cast<int32_t>(first + i));
+    if (count >= 1) {
+      take(piece, entry, count, "[padded.piece]");
     }
   }
   return piece;
 }
 
 void PaddedInput::advance(const PaddedPiece& piece) {
+  std::vector<RowId> rows;
+  PaddedPiece next;
   for (const RowAppend& append : piece.appends) {
-    const Entry& entry = at(append.row);
-    const Position end = entry.first + Position(entry.fed + append.count);
-    expect(
-        append.count <= pending(entry) &&
-            span_cut_at(entry.spans, end) == nullptr,
-        "[padded.advance] expected tokens of the open columns that cut no "
-        "bidirectional span, got others");
+    rows.push_back(append.row);
+    take(next, at(append.row), append.count, "[padded.advance]");
   }
+  require_distinct(rows, "[padded.advance]");
+  expect(
+      next.places == piece.places,
+      "[padded.advance] expected the next tokens of the open columns, got "
+      "others");
   for (Entry& entry : rows_) {
     for (const RowAppend& append : piece.appends) {
       entry.fed += append.row == entry.row ? append.count : 0;
@@ -241,7 +277,7 @@ PaddedInput PaddedInput::extract(
     result.rows_[i].row = names[i];
   }
   result.columns_ = columns_;
-  result.opened_ = opened_;
+  result.batch_ = batch_;
   result.final_ = final_;
   return result;
 }
@@ -262,9 +298,11 @@ void PaddedInput::merge(
   all.insert(all.end(), names.begin(), names.end());
   require_distinct(all, "[padded.merge]");
   std::vector<Entry> added = other.rows_;
-  const int64_t opened = other.opened_;
+  const int64_t opened = other.batch_;
   const int64_t theirs = other.columns_;
   const int64_t columns = there ? theirs : columns_;
+  const int64_t batch = (here || !there ? batch_ : 0) + (there ? opened : 0);
+  require_places(batch, columns, "[padded.merge]");
   // Columns that are not open any more are behind a row, others not yet.
   for (Entry& entry : rows_) {
     entry.passed += columns_ - columns;
@@ -272,11 +310,11 @@ void PaddedInput::merge(
   for (size_t i = 0; i < added.size(); ++i) {
     added[i].row = names[i];
     added[i].passed += theirs - columns;
-    added[i].place += here && there ? opened_ : 0;
+    added[i].place += here && there ? batch_ : 0;
   }
   rows_.insert(rows_.end(), added.begin(), added.end());
   columns_ = columns;
-  opened_ = (here || !there ? opened_ : 0) + (there ? opened : 0);
+  batch_ = batch;
   final_ = final_ && finished();
 }
 

@@ -37,6 +37,9 @@ struct PaddedPiece {
   /// [T]: of each token in the order of the step, its place in the flattened
   /// [B, columns].
   std::vector<int32_t> places;
+  /// B and columns of what was open.
+  int64_t batch = 0;
+  int64_t columns = 0;
 };
 
 class PaddedInput {
@@ -57,8 +60,8 @@ class PaddedInput {
       int64_t(RowId row, int64_t wanted, BidirectionalSpans to_come)>;
 
   /// rows: in the order of the input's first axis. Throws kInvalidArgument
-  /// where a row is named twice or does not fit the width, or spans not the
-  /// row.
+  /// where a row is named twice or does not fit the width, spans not the row,
+  /// or width or positions not kMaxPositions.
   PaddedInput(std::span<const Row> rows, int64_t width);
 
   /// B.
@@ -75,22 +78,27 @@ class PaddedInput {
   bool finished() const;
 
   /// The next `columns` columns of every row are here. Throws kInvalidArgument
-  /// while tokens of the last ones are left, for less than 1, where they cut a
-  /// row's span, and after finalize.
+  /// while tokens of the last ones are left, for less than 1, for more places
+  /// in [B, columns] than kMaxPositions, where they cut a row's span, and after
+  /// finalize.
   void open(int64_t columns);
   /// The fewest columns, `least` or more, that may be opened next: they cut no
-  /// span.
+  /// span. Throws kInvalidArgument for more than kMaxPositions.
   int64_t fit_columns(int64_t least) const;
   /// Open columns, 0 before the first open().
   int64_t columns() const {
     return columns_;
+  }
+  /// B of the open columns, in which rows that have left keep their places.
+  int64_t batch() const {
+    return batch_;
   }
   /// What the next step takes of the open columns: of each row as many tokens
   /// as fit() says. Empty where they are used up. Throws kInvalidArgument where
   /// that is more than there are, or cuts a span.
   PaddedPiece piece(const Fit& fit) const;
   /// Says that a piece was committed. Throws kInvalidArgument unless it is the
-  /// next of each of its rows.
+  /// next of each of its rows, in the places that these have.
   void advance(const PaddedPiece& piece);
   /// Ends the input. Throws kInvalidArgument where tokens are left to feed. A
   /// second call, and one where nothing was padded, do nothing more.
@@ -127,6 +135,12 @@ class PaddedInput {
   const Entry& at(RowId row) const;
   /// Tokens of a row in the open columns that were not fed.
   int64_t pending(const Entry& entry) const;
+  /// Adds the row's next `count` tokens to a piece. Throws kInvalidArgument
+  /// where that is more than are pending, or cuts a span. `where` opens the
+  /// text.
+  void
+  take(PaddedPiece& piece, const Entry& entry, int64_t count, const char* where)
+      const;
   /// The span that the columns after the open ones cut at their end, or null.
   const BidirectionalSpan*
   cut_behind(const Entry& entry, int64_t columns) const;
@@ -136,7 +150,7 @@ class PaddedInput {
 
   std::vector<Entry> rows_;
   int64_t columns_ = 0;
-  int64_t opened_ = 0; // B of the open columns
+  int64_t batch_ = 0; // of the open columns
   bool final_ = false;
 };
 

@@ -198,6 +198,14 @@ mx::array LayerView::attend(
   const AttentionSpec& spec = layer.spec;
   std::vector<ViewedRow> rows =
       pinned() ? impl_->frozen->rows : impl_->viewed(queries);
+  // Before the plan, which looks at each query: so many there are.
+  require_shape(
+      "[LayerView::attend]",
+      "q",
+      q,
+      {static_cast<int>(count_queries(queries)),
+       static_cast<int>(spec.query_heads),
+       static_cast<int>(spec.query_dim())});
   auto of = std::make_shared<Attendance>();
   of->plan = make_view_plan(
       {.visibility = spec.visibility,
@@ -209,13 +217,6 @@ mx::array LayerView::attend(
   if (pinned()) {
     require_intact(*impl_->frozen);
   }
-  require_shape(
-      "[LayerView::attend]",
-      "q",
-      q,
-      {static_cast<int>(of->plan.tokens),
-       static_cast<int>(spec.query_heads),
-       static_cast<int>(spec.query_dim())});
   auto run = std::make_shared<StepRun>(
       std::shared_ptr<const StepPlan>(of, &of->plan),
       impl_->layers,

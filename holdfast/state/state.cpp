@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "holdfast/base/check.h"
+#include "holdfast/state/drain.h"
 #include "holdfast/state/state_impl.h"
 
 namespace holdfast {
@@ -159,6 +160,9 @@ State::fit_append(RowId row, int64_t wanted, BidirectionalSpans spans) const {
 }
 
 FetchedChannels State::fetch(RowId row, LayerIndex layer) const {
+  if (impl_->chains.open_generation() != 0) {
+    drain(impl_->core->stream); // a layer may be writing beside what is read
+  }
   return fetch_channels(impl_->chains, impl_->core->groups, row, layer);
 }
 

@@ -233,8 +233,11 @@ void Step::commit(std::span<const int64_t> accepted) {
     rollback();
     throw;
   }
-  impl_->transaction.commit(accepted);
+  impl_->transaction.require_counts(accepted);
+  // A layer that nothing here waited for may be at work in the blocks that the
+  // commit lets go.
   impl_->end();
+  impl_->transaction.commit(accepted);
   impl_->forget();
 }
 

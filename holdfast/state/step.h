@@ -40,8 +40,8 @@ class Step {
   /// number.
   mlx::core::array token_ids(std::span<const int32_t> ids) const;
   /// Appends k [T, Hkv, D], v [T, Hkv, Dv] to the rows' open blocks and reads
-  /// their chains with q [T, Hq, D]; all f32. Returns [T, Hq, Dv] f32. Once a
-  /// layer; throws on other shapes.
+  /// their chains with q [T, Hq, D]; all f32, strided ones are copied. Returns
+  /// [T, Hq, Dv] f32. Once a layer; throws on other shapes.
   mlx::core::array attend(
       LayerIndex layer,
       const mlx::core::array& q,
@@ -52,8 +52,8 @@ class Step {
   /// donor's attend; a step may leave such a layer out.
   mlx::core::array attend_donor(LayerIndex layer, const mlx::core::array& q);
   /// The same for a recurrent layer (docs/recurrent.md): inputs [T,
-  /// spec.input_width()] f32, q, k, v, z, b and a side by side. Returns [T,
-  /// spec.output_width()] f32.
+  /// spec.input_width()] f32, q, k, v, z, b and a side by side, copied where
+  /// strided. Returns [T, spec.output_width()] f32.
   mlx::core::array recur(
       LayerIndex layer,
       const std::shared_ptr<const cpu::GatedDelta>& weights,

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <unordered_set>
 #include <utility>
 
 #include "mlx/primitives.h"
@@ -26,10 +27,16 @@ constexpr size_t kInputs = 3; // slot, positions, tokens
 /// Walks a graph from its inputs on. Constants are numbered when all are known.
 class StepGraph::Recorder {
  public:
-  Recorder(StepGraph& graph, const std::vector<mx::array>& inputs)
+  Recorder(
+      StepGraph& graph,
+      const std::vector<mx::array>& inputs,
+      std::span<const mx::array> constants)
       : graph_(graph) {
     for (const mx::array& input : inputs) {
       values_.emplace(input.id(), values_.size());
+    }
+    for (const mx::array& constant : constants) {
+      known_.insert(constant.id());
     }
     used_.resize(inputs.size());
   }
@@ -39,6 +46,11 @@ class StepGraph::Recorder {
       return;
     }
     if (!array.has_primitive()) {
+      // What was evaluated of this step looks like a weight.
+      expect(
+          known_.contains(array.id()),
+          "[StepGraph] expected arrays made of the step's tokens and positions "
+          "and of the constants, got one that was evaluated or is no constant");
       constants_.emplace(array.id(), graph_.constants_.size());
       graph_.constants_.push_back(array);
       return;
@@ -93,13 +105,17 @@ class StepGraph::Recorder {
  private:
   StepGraph& graph_;
   std::unordered_map<std::uintptr_t, size_t> values_;
-  std::unordered_map<std::uintptr_t, size_t> constants_;
+  std::unordered_map<std::uintptr_t, size_t> constants_; // those used
+  std::unordered_set<std::uintptr_t> known_; // all that were named
   std::vector<std::uintptr_t> inputs_; // of all nodes, in order
   std::vector<bool> used_;
   int64_t layers_ = 0;
 };
 
-StepGraph::StepGraph(const Step& step, const mx::array& output)
+StepGraph::StepGraph(
+    const Step& step,
+    const mx::array& output,
+    std::span<const mx::array> constants)
     : cell_(step.impl_->handle.cell),
       tokens_(step.tokens()),
       attended_(step.impl_->attended) {
@@ -115,7 +131,8 @@ StepGraph::StepGraph(const Step& step, const mx::array& output)
   expect(
       impl.last && impl.tokens,
       "[StepGraph] expected a step whose tokens and layers were used");
-  Recorder recorder(*this, {impl.handle.slot, impl.positions, *impl.tokens});
+  Recorder recorder(
+      *this, {impl.handle.slot, impl.positions, *impl.tokens}, constants);
   recorder.visit(*impl.last);
   recorder.visit(output);
   recorder.finish();

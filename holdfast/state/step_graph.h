@@ -5,7 +5,8 @@
 // from its plan alone, which the operations look up when they run: a replay
 // gives the bits of a graph built anew.
 //
-// A value; engine thread. It holds the weights that the graph uses, and no row.
+// A value; engine thread. It holds the constants that the graph uses, and no
+// row.
 
 #pragma once
 
@@ -26,10 +27,14 @@ namespace holdfast {
 class StepGraph {
  public:
   /// Records how `output` [.., not evaluated] comes of a step whose layers have
-  /// all been called. Throws kUnsupported where a layer's read makes another
-  /// graph for every step, kInvalidArgument where part of it was evaluated
-  /// already or leaves out a layer.
-  StepGraph(const Step& step, const mlx::core::array& output);
+  /// all been called. constants: all that goes into it and is the same in every
+  /// step. Throws kUnsupported where a layer's read makes another graph for
+  /// every step, kInvalidArgument where part of it was evaluated already or is
+  /// another array without an origin, and where it leaves out a layer.
+  StepGraph(
+      const Step& step,
+      const mlx::core::array& output,
+      std::span<const mlx::core::array> constants);
 
   /// True for a step of the same state or a sibling, with as many tokens.
   bool fits(const Step& step) const;

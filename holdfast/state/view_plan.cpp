@@ -54,11 +54,10 @@ PositionRange range_of(const ViewedRow& row, const ViewQueries& queries) {
 
 RowSpan
 span_of(const ViewedRow& row, const ViewQueries& queries, int64_t first_token) {
-  if (queries.count < 1 || queries.count > kMaxPositions.get() ||
-      queries.start < Position(0) ||
+  if (queries.start < Position(0) ||
       queries.start > kMaxPositions - Position(queries.count)) {
     refuse(
-        "1 query or more of row " + text(row.row) + " at positions from 0 on",
+        "queries of row " + text(row.row) + " at positions from 0 on",
         std::to_string(queries.count) + " from " +
             std::to_string(queries.start.get()));
   }
@@ -106,13 +105,29 @@ void require_seen(
 
 } // namespace
 
+int64_t count_queries(std::span<const ViewQueries> queries) {
+  if (queries.empty()) {
+    refuse("queries", "none");
+  }
+  int64_t count = 0;
+  for (const ViewQueries& of : queries) {
+    if (of.count < 1 || of.count > kMaxPositions.get() - count) {
+      refuse(
+          "1 query or more of each row, " +
+              std::to_string(kMaxPositions.get()) + " at most",
+          std::to_string(of.count) + " of row " + text(of.row) + " after " +
+              std::to_string(count));
+    }
+    count += of.count;
+  }
+  return count;
+}
+
 StepPlan make_view_plan(
     const ViewLayer& layer,
     std::span<const ViewedRow> rows,
     std::span<const ViewQueries> queries) {
-  if (queries.empty()) {
-    refuse("queries", "none");
-  }
+  count_queries(queries); // throws
   StepPlan plan;
   plan.groups.resize(static_cast<size_t>(layer.groups));
   plan.mixed.resize(static_cast<size_t>(layer.groups));

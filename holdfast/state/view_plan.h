@@ -39,6 +39,10 @@ struct ViewLayer {
   int64_t groups = 0;
 };
 
+/// The counts of the queries together. Throws as LayerView::attend: positions,
+/// and so queries, are 32-bit numbers.
+int64_t count_queries(std::span<const ViewQueries> queries);
+
 /// A plan whose rows are `queries`, in order. Throws as LayerView::attend.
 StepPlan make_view_plan(
     const ViewLayer& layer,

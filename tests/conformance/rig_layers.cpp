@@ -54,9 +54,11 @@ std::vector<mx::array>
 tables_of(const Truth& truth, const RecurrentTruth& recurrent) {
   if (truth.cell().recurrent) {
     const auto inputs = [&](int32_t token) { return recurrent.input(token); };
-    return {mx::reshape(
+    auto rows = mx::reshape(
         table(1, inputs),
-        {kVocabulary, static_cast<int>(recurrent.spec().input_width())})};
+        {kVocabulary, static_cast<int>(recurrent.spec().input_width())});
+    mx::eval({rows}); // a constant of graphs, and no part of one
+    return {rows};
   }
   const AttentionSpec& spec = truth.cell().spec;
   const auto given = [&](ChannelRole role) {
@@ -113,14 +115,19 @@ Rig::attend_again(Step& step, const std::vector<Draft>& drafts) {
   mx::array flat = replays
       ? known->second.replay(step, ids)
       : joined(outputs(step, ids, cells_.size()), step.stream());
+  std::vector<mx::array> constants;
+  for (const auto& of_layer : tables_) {
+    constants.insert(constants.end(), of_layer.begin(), of_layer.end());
+  }
   if (std::ranges::all_of(cells_, &Cell::exact)) {
     replayed_ += replays ? 1 : 0;
     if (!replays) {
-      graphs_.emplace(step.tokens(), StepGraph(step, flat));
+      graphs_.emplace(step.tokens(), StepGraph(step, flat, constants));
     }
   } else {
     require(
-        code_of([&] { StepGraph(step, flat); }) == ErrorCode::kUnsupported,
+        code_of([&] { StepGraph(step, flat, constants); }) ==
+            ErrorCode::kUnsupported,
         "no graph over a reference read");
   }
   mx::eval({flat});

@@ -101,22 +101,62 @@ TEST_P(ExecutorOf, WakesWorkersThatFellAsleep) {
 
 TEST_P(ExecutorOf, RefusesARunWithinARun) {
   Executor executor(GetParam());
-
-  for (const int64_t items : {1, 2}) {
-    ErrorCode code = ErrorCode::kOk;
-    executor.run([&](int worker) {
-      if (worker != 0) {
-        return;
-      }
-      try {
-        executor.for_each(items, [](int64_t, int) {});
-      } catch (const Error& error) {
-        code = error.code();
-      }
-    });
-    EXPECT_EQ(code, ErrorCode::kInternal) << items;
+  Executor other(1);
+  for (Executor* within : {&executor, &other}) {
+    for (const int64_t items : {1, 2}) {
+      std::vector<ErrorCode> codes(GetParam(), ErrorCode::kOk);
+      executor.run([&](int worker) {
+        try {
+          within->for_each(items, [](int64_t, int) {});
+        } catch (const Error& error) {
+          codes[worker] = error.code();
+        }
+      });
+      EXPECT_EQ(codes, std::vector(GetParam(), ErrorCode::kInternal)) << items;
+    }
   }
   EXPECT_NO_THROW(executor.run([](int) {}));
+  EXPECT_NO_THROW(other.run([](int) {}));
+}
+
+// Streams of states with one runtime, and who converts beside them.
+TEST_P(ExecutorOf, GivesCallersOfSeveralThreadsTheirTurns) {
+  constexpr int kCallers = 4;
+  constexpr int kRounds = 200;
+  Executor executor(GetParam());
+  int64_t inside = -1; // plain memory: turns order it
+  std::atomic<int> meetings{0};
+  std::atomic<int> failures{0};
+  std::vector<std::vector<int>> taken(kCallers, std::vector<int>(3, 0));
+  std::vector<std::thread> callers;
+  for (int caller = 0; caller < kCallers; ++caller) {
+    callers.emplace_back([&, caller] {
+      for (int round = 0; round < kRounds; ++round) {
+        try {
+          executor.run([&](int worker) {
+            if (worker == 0) {
+              inside = caller;
+            }
+          });
+          executor.for_each(1, [&](int64_t, int) {
+            inside = caller;
+            std::this_thread::yield();
+            meetings += inside != caller;
+          });
+          executor.for_each(
+              3, [&](int64_t item, int) { ++taken[caller][item]; });
+        } catch (const Error&) {
+          ++failures;
+        }
+      }
+    });
+  }
+  for (std::thread& caller : callers) {
+    caller.join();
+  }
+  EXPECT_EQ(failures, 0);
+  EXPECT_EQ(meetings, 0);
+  EXPECT_EQ(taken, std::vector(kCallers, std::vector<int>(3, kRounds)));
 }
 
 TEST_P(ExecutorOf, SleepsUntilASlowWorkerIsDone) {

@@ -10,6 +10,7 @@
 #include <tuple>
 
 #include "holdfast/kernels/cpu/attend_kernels.h"
+#include "holdfast/kernels/cpu/attend_unit.h"
 #include "tests/kernels/attend_setup.h"
 
 namespace holdfast::cpu {
@@ -100,6 +101,63 @@ TEST(AttendPlan, GivesEachVisibleBlockOfAUnitToExactlyOneItem) {
       ASSERT_EQ(
           splits[u],
           (std::multiset<int64_t>(expected.begin(), expected.end())));
+    }
+  }
+}
+
+/// Floats that the parts of a round keep.
+int64_t kept_in(const AttendPlan& plan, const AttendRound& round, int64_t dim) {
+  int64_t floats = 0;
+  for (int64_t i = round.begin; i < round.end; ++i) {
+    const AttendItem& item = plan.items[i];
+    floats += item.first < 0 ? 0
+                             : item.units * item.splits *
+            partial_floats(plan.units[item.unit].rows, dim);
+  }
+  return floats;
+}
+
+// A million positions under 8 heads of 256: 540 MB at a time, it was.
+TEST(AttendPlan, KeepsABoundedNumberOfPartialsOfALongContext) {
+  constexpr int64_t kDim = 256;
+  constexpr int kThreads = 64;
+  for (const int64_t rows : {1, 8}) {
+    std::vector<RowSpan> spans;
+    for (int64_t r = 0; r < rows; ++r) {
+      spans.push_back({r, 1, (1 << 20) - 1});
+    }
+    AttendJob job;
+    job.rows = spans;
+    const AttendPlan plan = plan_attend(
+        job,
+        {.query_heads = 8,
+         .kv_heads = 8,
+         .head_bytes = 64 << 10,
+         .threads = kThreads,
+         .value_dim = kDim});
+    EXPECT_TRUE(plan.folded);
+    std::map<int64_t, int64_t> next; // [unit] splits in the rounds before
+    for (const AttendRound& round : plan.rounds) {
+      EXPECT_LE(kept_in(plan, round, kDim), kKeptFloats);
+      std::map<int64_t, std::map<int64_t, int64_t>> parts; // [unit][first]
+      for (int64_t i = round.begin; i < round.end; ++i) {
+        const AttendItem& item = plan.items[i];
+        parts[item.unit][item.first] = item.splits;
+      }
+      for (const auto& [unit, of] : parts) {
+        for (const auto& [first, splits] : of) {
+          EXPECT_EQ(first, next[unit]);
+          next[unit] += splits;
+        }
+      }
+      const bool last = &round == &plan.rounds.back();
+      if (round.begin < round.end && !last) {
+        EXPECT_GE(round.end - round.begin, 2 * kThreads);
+      }
+    }
+    ASSERT_EQ(std::ssize(next), 8 * rows);
+    for (const auto& [unit, splits] : next) {
+      EXPECT_EQ(splits, (1 << 20) / 256);
     }
   }
 }

@@ -119,20 +119,26 @@ class Player {
     }
     const int64_t width = setup_.spec.query_heads * setup_.spec.value_dim;
     std::vector<float> out(tokens * width, NAN);
-    append_and_attend(
-        {.spec = &setup_.spec,
-         .keys = setup_.keys,
-         .values = setup_.values,
-         .layout = &layout_,
-         .layer = 1,
-         .rows = spans,
-         .blocks = blocks,
-         .q = q.data(),
-         .k = k.data(),
-         .v = v.data(),
-         .out = out.data()},
-        executor_,
-        setup_.path);
+    AttendJob job{
+        .spec = &setup_.spec,
+        .keys = setup_.keys,
+        .values = setup_.values,
+        .layout = &layout_,
+        .layer = 1,
+        .rows = spans,
+        .blocks = blocks,
+        .q = q.data(),
+        .k = k.data(),
+        .v = v.data(),
+        .out = out.data()};
+    AttendPlan plan;
+    if (setup_.kept_floats != kKeptFloats) {
+      AttendCut cut = attend_cut(job, setup_.threads);
+      cut.kept_floats = setup_.kept_floats;
+      plan = plan_attend(job, cut);
+      job.plan = &plan;
+    }
+    append_and_attend(job, executor_, setup_.path);
     for (size_t p = 0; p < parts.size(); ++p) {
       PlayedRow& row = *rows_[parts[p].row];
       for (int64_t i = 0; i < parts[p].count; ++i) {

@@ -9,6 +9,7 @@
 
 #include "holdfast/codec/codec.h"
 #include "holdfast/env/cpu.h"
+#include "holdfast/kernels/cpu/attend_plan.h"
 #include "holdfast/plan/layer_spec.h"
 #include "tests/kernel_paths.h"
 
@@ -43,6 +44,7 @@ struct AttendSetup {
   const Codec* values = &codec_named("bf16");
   KernelPath path = best_kernel_path();
   int threads = 1;
+  int64_t kept_floats = kKeptFloats; // of AttendCut
 };
 
 inline AttentionSpec

@@ -80,6 +80,34 @@ TEST(AttendShare, GivesTheSameBitsForEveryCodecAndVisibility) {
   }
 }
 
+// One split at a time, or a few.
+TEST(AttendShare, GivesTheSameBitsHoweverFewPartialsAreKept) {
+  for (const char* codec : {"bf16", "q4"}) {
+    for (const Visibility& visibility : {kVisibilities[0], kVisibilities[3]}) {
+      AttendSetup setup{.spec = small_spec(4, 2, 64)};
+      setup.keys = setup.values = &codec_named(codec);
+      setup.spec.visibility = visibility;
+      const auto want = play_tree(setup, Player::Blocks::kCopied);
+      for (const int threads : {1, 2, 5}) {
+        for (const int64_t kept : {1, 5000, 40000}) {
+          setup.threads = threads;
+          setup.kept_floats = kept;
+          for (const auto blocks :
+               {Player::Blocks::kCopied, Player::Blocks::kShared}) {
+            expect_same_bits(
+                want,
+                play_tree(setup, blocks),
+                std::string(codec) + ", " + std::to_string(threads) +
+                    " threads, " + std::to_string(kept));
+          }
+        }
+      }
+      setup.threads = 1;
+      setup.kept_floats = kKeptFloats;
+    }
+  }
+}
+
 TEST(AttendShare, GivesTheSameBitsWhereKeysAndValuesDiffer) {
   const std::pair<const char*, const char*> pairs[] = {
       {"bf16", "q4"}, {"q8", "t3"}, {"t4", "f16"}, {"f32", "bf16"}};

@@ -111,6 +111,88 @@ TEST(Donor, StoresNothing) {
   EXPECT_EQ(own.positions, read.positions);
 }
 
+// Dense until 100, then encoded.
+StateOptions changing(bool donors) {
+  StateOptions options = four_layers(donors);
+  options.precision.phases.push_back(
+      {.keys = find_codec("q4").value(),
+       .values = find_codec("t3").value(),
+       .start = Position(100)});
+  return options;
+}
+
+TEST(Donor, IsReadAsIfTheLayerHadStoredTheSameOverAConversion) {
+  const Sequence sequence(200, 7);
+  State with(changing(true));
+  State without(changing(false));
+  EXPECT_TRUE(test::same_bits(
+      run_in_chunks(without, sequence, 200, 25),
+      run_in_chunks(with, sequence, 200, 25)));
+}
+
+// What a row is, and what all of them cost.
+struct Held {
+  Held(const State& state, RowId row)
+      : bytes(state.bytes()),
+        peak(state.peak_bytes()),
+        retained(state.retained_bytes(row)) {
+    for (const int64_t layer : {0, 1}) {
+      const FetchedChannels of = state.fetch(row, LayerIndex(layer));
+      positions.push_back(of.positions);
+      values.push_back(of.keys);
+      values.push_back(of.values);
+    }
+  }
+  bool operator==(const Held&) const = default;
+
+  Bytes bytes, peak, retained;
+  std::vector<std::vector<int64_t>> positions;
+  std::vector<std::vector<float>> values;
+};
+
+// One row's step ends where it is due, and its next begins there; a neighbour
+// is due all the time.
+TEST(Donor, NeverConvertsSealsReleasesOrMovesThoughAConversionIsDue) {
+  const Sequence sequence(200, 8);
+  State state(changing(true));
+  State unread(changing(true));
+  const auto grow = [&](State& to, RowId row, int64_t end, bool read) {
+    const int64_t first = to.length(row).get();
+    const test::Part part{&sequence, first, end - first};
+    const RowAppend append{row, part.count};
+    const RowId neighbour = to.rows()[0];
+    Step step = to.begin({&append, 1});
+    const auto k = test::gather({part}, &Sequence::k, kKvHeads);
+    const auto v = test::gather({part}, &Sequence::v, kKvHeads);
+    auto x = test::gather({part}, &Sequence::q, kHeads);
+    x = step.attend(LayerIndex(0), x, k, v);
+    x = step.attend(LayerIndex(1), x, k, v);
+    mx::eval({x});
+    const Held before(to, row);
+    const Held beside(to, neighbour);
+    if (read) {
+      auto full = step.attend_donor(LayerIndex(2), x);
+      auto near = step.attend_donor(LayerIndex(3), x);
+      mx::eval({full, near});
+    }
+    EXPECT_EQ(Held(to, row), before);
+    EXPECT_EQ(Held(to, neighbour), beside);
+    step.commit_all();
+  };
+  std::vector<RowId> rows;
+  for (State* to : {&state, &unread}) {
+    const RowId due = to->add_row();
+    grow(*to, due, 100, false);
+    rows.push_back(to->add_row());
+  }
+  for (const int64_t end : {70, 100, 130, 195}) { // both windows move
+    grow(state, rows[0], end, true);
+    grow(unread, rows[1], end, false);
+    EXPECT_EQ(Held(state, rows[0]), Held(unread, rows[1])) << end;
+    EXPECT_EQ(Held(state, state.rows()[0]), Held(unread, unread.rows()[0]));
+  }
+}
+
 TEST(Donor, MayBeLeftUnread) {
   const Sequence sequence(20, 4);
   State state(four_layers(true));

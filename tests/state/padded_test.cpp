@@ -66,7 +66,7 @@ mx::array feed_columns(
   const auto k = columns_of(rows, &Sequence::k, kKvHeads, first, columns);
   const auto v = columns_of(rows, &Sequence::v, kKvHeads, first, columns);
   input.open(columns);
-  PaddedOutput output(input.size(), columns);
+  PaddedOutput output(input.batch(), input.columns());
   const auto fit = [&](RowId row, int64_t wanted, BidirectionalSpans spans) {
     return state.fit_append(row, wanted, spans);
   };
@@ -252,7 +252,8 @@ TEST(PaddedState, GoesOnWithoutALongerRowThatLeaves) {
 
 TEST(PaddedArrays, RefuseOutputsOfOtherPieces) {
   PaddedOutput output(1, 3);
-  const PaddedPiece piece{.appends = {}, .places = {0, 2}};
+  const PaddedPiece piece{
+      .appends = {}, .places = {0, 2}, .batch = 1, .columns = 3};
   expect_error(ErrorCode::kInvalidArgument, [&] {
     output.tokens(mx::default_stream(mx::Device::cpu));
   });
@@ -261,10 +262,69 @@ TEST(PaddedArrays, RefuseOutputsOfOtherPieces) {
   });
 }
 
+// [2, 4] has a place less a row than [2, 5], [2, 6] others for the same tokens.
+TEST(PaddedArrays, AreReadAndFilledInTheColumnsOfTheirPieceAlone) {
+  const auto stream = mx::default_stream(mx::Device::cpu);
+  Batch batch;
+  const std::vector<PaddedInput::Row> rows{
+      {batch.add(), 0, 5}, {batch.add(), 1, 4}};
+  PaddedInput input(rows, 5);
+  input.open(5);
+  const PaddedPiece piece = input.piece(
+      [](RowId, int64_t wanted, BidirectionalSpans) { return wanted; });
+  const auto refused = [&](const auto& call) {
+    expect_error(ErrorCode::kInvalidArgument, call);
+  };
+  for (const mx::Shape& shape :
+       {mx::Shape{2, 4}, mx::Shape{2, 6}, mx::Shape{1, 10}, mx::Shape{3, 5}}) {
+    const auto x = mx::zeros(shape);
+    refused([&] { gather_tokens(x, piece, stream); });
+    const auto heads = mx::zeros({shape[0], 3, shape[1], 8});
+    refused([&] { gather_heads(heads, piece, stream); });
+    PaddedOutput output(shape[0], shape[1]);
+    refused([&] { output.add(piece, mx::zeros({9, 8})); });
+  }
+  EXPECT_EQ(
+      gather_heads(mx::zeros({2, 3, 5, 8}), piece, stream).shape(),
+      (mx::Shape{9, 3, 8}));
+  for (const int32_t place : {-1, 10}) {
+    PaddedPiece out = piece;
+    out.places.back() = place;
+    refused([&] { gather_tokens(mx::zeros({2, 5}), out, stream); });
+    PaddedOutput output(2, 5);
+    refused([&] { output.add(out, mx::zeros({9})); });
+  }
+}
+
+TEST(PaddedArrays, FillAPlaceOnceAndTakeOneShape) {
+  const auto stream = mx::default_stream(mx::Device::cpu);
+  const PaddedPiece first{
+      .appends = {}, .places = {0}, .batch = 1, .columns = 2};
+  const PaddedPiece second{
+      .appends = {}, .places = {1}, .batch = 1, .columns = 2};
+  PaddedOutput output(1, 2);
+  output.add(first, mx::full({1, 1}, 3.0f));
+  const auto refused = [&](const PaddedPiece& piece, const mx::array& with) {
+    expect_error(ErrorCode::kInvalidArgument, [&] { output.add(piece, with); });
+  };
+  refused(first, mx::full({1, 1}, 4.0f));
+  refused(second, mx::full({1, 2}, 4.0f));
+  refused(second, mx::full({1, 1}, 4, mx::int32));
+  output.add(second, mx::full({1, 1}, 5.0f));
+  auto back = output.tokens(stream);
+  mx::eval({back});
+  EXPECT_EQ(values_of(back), (std::vector<float>{3.0f, 5.0f}));
+  expect_error(ErrorCode::kInvalidArgument, [] { PaddedOutput(-1, 2); });
+  expect_error(
+      ErrorCode::kInvalidArgument, [] { PaddedOutput(1 << 20, 1 << 20); });
+}
+
 TEST(PaddedArrays, MapTokensThereAndBack) {
   const auto stream = mx::default_stream(mx::Device::cpu);
-  const PaddedPiece first{.appends = {}, .places = {1, 2, 3}};
-  const PaddedPiece second{.appends = {}, .places = {5}};
+  const PaddedPiece first{
+      .appends = {}, .places = {1, 2, 3}, .batch = 2, .columns = 3};
+  const PaddedPiece second{
+      .appends = {}, .places = {5}, .batch = 2, .columns = 3};
   const auto ids = mx::reshape(mx::arange(0, 6, mx::int32), {2, 3});
   PaddedOutput output(2, 3);
   output.add(first, gather_tokens(ids, first, stream));

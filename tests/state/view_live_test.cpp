@@ -282,6 +282,34 @@ TEST(LiveView, RefusesAQueryThatSeesNoKey) {
       kHeads * kDim);
 }
 
+// 2^31 - 1, as many again and 6 are 4 in 32 bits.
+TEST(LiveView, RefusesMoreQueriesThanItsArrayHas) {
+  const Sequence sequence(200, 34);
+  State state(view_options());
+  const RowId row = feed_new(state, sequence, 100);
+  const LayerView view = state.view({&row, 1}, kFullLayer);
+  const auto q = queries_of({&sequence, 0, 4});
+  const int64_t most = kMaxPositions.get();
+  const auto refuses = [&](std::vector<int64_t> counts) {
+    std::vector<ViewQueries> queries;
+    for (const int64_t count : counts) {
+      queries.push_back({.row = row, .count = count, .start = Position(0)});
+    }
+    for (const LayerView& each : {view, view.pin()}) {
+      expect_error(
+          ErrorCode::kInvalidArgument, [&] { each.attend(q, queries); });
+    }
+  };
+  refuses({most, most, 6});
+  refuses({most, 1, 4});
+  refuses({most}); // and not after a look at each
+  refuses({std::numeric_limits<int64_t>::max(), 4});
+  refuses({-4, 8});
+  refuses({5});
+  EXPECT_EQ(
+      std::ssize(read_view(view, q, at_end(state, row, 4))), 4 * kHeads * kDim);
+}
+
 TEST(LiveView, RefusesWhatItHasNotByTypeAndName) {
   const Sequence sequence(500, 33);
   StateOptions with_recurrent = view_options();

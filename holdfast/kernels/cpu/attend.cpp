@@ -144,6 +144,7 @@ void append_and_attend(
   const AttendPlan& plan = job.plan != nullptr ? *job.plan : own;
   AttendItems items(context, plan, executor.threads());
   for (const AttendRound& round : plan.rounds) {
+    items.begin(round);
     if (round.cost > kSmallCost) {
       executor.for_each(round.end - round.begin, [&](int64_t i, int) {
         items.run(round.begin + i);

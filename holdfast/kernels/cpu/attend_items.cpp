@@ -29,23 +29,80 @@ AttendItems::AttendItems(
       threads_(threads),
       kept_(plan.units.size()),
       left_(plan.units.size()) {
-  int64_t floats = 0;
-  for (const AttendItem& item : plan.items) {
-    if (item.first < 0 && !plan.shared(item.unit)) {
-      continue;
-    }
-    for (int64_t u = item.unit; u < item.unit + item.units; ++u) {
-      if (kept_[u].count > 0) {
+  int64_t most = 0;
+  std::vector<int64_t> seen(plan.units.size(), -1); // the last round
+  for (int64_t r = 0; r < std::ssize(plan.rounds); ++r) {
+    const AttendRound& round = plan.rounds[r];
+    int64_t floats = 0;
+    for (int64_t i = round.begin; i < round.end; ++i) {
+      const AttendItem& item = plan.items[i];
+      if (item.first < 0 && !plan.shared(item.unit)) {
         continue;
       }
-      const AttendUnit& unit = plan.units[u];
-      kept_[u] = {item.first < 0 ? 1 : unit.splits.count(), floats};
-      left_[u].store(unit.splits.count(), std::memory_order_relaxed);
-      floats += kept_[u].count * floats_of(unit);
+      for (int64_t u = item.unit; u < item.unit + item.units; ++u) {
+        const int64_t size = floats_of(plan.units[u]);
+        if (lasts(item)) {
+          keep_splits(u);
+          continue;
+        }
+        if (kept_[u].total < 0 &&
+            (plan.shared(u) || (seen[u] >= 0 && seen[u] != r))) {
+          kept_[u].total = lasting_;
+          lasting_ += size;
+        }
+        seen[u] = r;
+        floats += item.first < 0 ? 0 : item.splits * size;
+      }
     }
+    most = std::max(most, floats);
   }
   thread_local AlignedFloats buffer;
-  buffer_ = floats > 0 ? buffer.at_least(floats) : nullptr;
+  const int64_t all = lasting_ + most;
+  buffer_ = all > 0 ? buffer.at_least(all) : nullptr;
+}
+
+/// A partial for each split until the call ends.
+void AttendItems::keep_splits(int64_t unit) {
+  if (kept_[unit].offset >= 0) {
+    return;
+  }
+  const AttendUnit& of = plan_.units[unit];
+  kept_[unit] = {.count = of.splits.count(), .offset = lasting_};
+  lasting_ += of.splits.count() * floats_of(of);
+}
+
+bool AttendItems::lasts(const AttendItem& item) const {
+  return item.first >= 0 && plan_.shared(item.unit) && !plan_.folded;
+}
+
+void AttendItems::begin(const AttendRound& round) {
+  const auto each = [&](const auto& call) {
+    for (int64_t i = round.begin; i < round.end; ++i) {
+      const AttendItem& item = plan_.items[i];
+      for (int64_t u = item.unit; u < item.unit + item.units; ++u) {
+        if (item.first >= 0 && !lasts(item)) {
+          call(kept_[u], item, u);
+        }
+      }
+    }
+  };
+  each([](Kept& kept, const AttendItem& item, int64_t) {
+    kept.first = item.first;
+    kept.count = 0;
+    kept.offset = -1;
+  });
+  each([](Kept& kept, const AttendItem& item, int64_t) {
+    kept.first = std::min(kept.first, item.first);
+    kept.count += item.splits;
+  });
+  int64_t floats = lasting_;
+  each([&](Kept& kept, const AttendItem&, int64_t u) {
+    if (kept.offset < 0) {
+      kept.offset = floats;
+      floats += kept.count * floats_of(plan_.units[u]);
+      left_[u].store(kept.count, std::memory_order_relaxed);
+    }
+  });
 }
 
 int64_t AttendItems::floats_of(const AttendUnit& unit) const {
@@ -58,10 +115,17 @@ AttendItems::queries_of(const AttendUnit& unit) const {
       plan_.queries.data() + unit.queries, static_cast<size_t>(unit.members)};
 }
 
-/// The i-th that a unit keeps.
+/// Of a unit's i-th split, in parts.
 Partial AttendItems::partial(int64_t unit, int64_t i) const {
   const AttendUnit& of = plan_.units[unit];
-  return partial_in(buffer_ + kept_[unit].offset + i * floats_of(of), of.rows);
+  const Kept& kept = kept_[unit];
+  return partial_in(
+      buffer_ + kept.offset + (i - kept.first) * floats_of(of), of.rows);
+}
+
+/// Of all its splits so far.
+Partial AttendItems::total_of(int64_t unit) const {
+  return partial_in(buffer_ + kept_[unit].total, plan_.units[unit].rows);
 }
 
 void AttendItems::run(int64_t index) {
@@ -77,7 +141,7 @@ void AttendItems::run_whole(const AttendItem& item, int64_t index) {
   Partial totals[kItemUnits], parts[kItemUnits];
   for (int64_t u = 0; u < item.units; ++u) {
     totals[u] = plan_.shared(item.unit)
-        ? partial(item.unit + u, 0)
+        ? total_of(item.unit + u)
         : partial_in(buffer + 2 * u * floats, units[u].rows);
     parts[u] = partial_in(buffer + (2 * u + 1) * floats, units[u].rows);
     begin_total(units[u], totals[u]);
@@ -102,23 +166,38 @@ void AttendItems::run_part(const AttendItem& item, int64_t index) {
     }
     run_splits(item, index, i, results);
   }
-  for (int64_t u = item.unit; u < item.unit + item.units; ++u) {
-    if (left_[u].fetch_sub(item.splits, std::memory_order_acq_rel) >
-            item.splits ||
-        plan_.shared(u)) {
-      continue;
+  for (int64_t u = item.unit; u < item.unit + item.units && !lasts(item); ++u) {
+    if (left_[u].fetch_sub(item.splits, std::memory_order_acq_rel) <=
+        item.splits) {
+      fold_round(u);
     }
-    const AttendUnit& unit = plan_.units[u];
-    const bool first = unit.parent < 0;
-    const Partial total = first
-        ? partial(u, 0)
-        : partial_in(
-              worker_of_this_thread().partials(floats_of(unit)), unit.rows);
-    begin_total(unit, total);
-    for (int64_t i = first ? 1 : 0; i < unit.splits.count(); ++i) {
-      fold(unit, total, partial(u, i));
-    }
-    finish(u, total);
+  }
+}
+
+/// The splits that a unit has in the round, after those of the rounds before.
+void AttendItems::fold_round(int64_t u) {
+  const AttendUnit& unit = plan_.units[u];
+  const Kept& kept = kept_[u];
+  const bool first = unit.parent < 0;
+  const bool begins = kept.first == 0;
+  const bool lasting = kept.total >= 0;
+  const Partial all = lasting ? total_of(u)
+      : first
+      ? partial(u, 0)
+      : partial_in(
+            worker_of_this_thread().partials(floats_of(unit)), unit.rows);
+  if (begins) {
+    begin_total(unit, all);
+  }
+  if (begins && first && lasting) {
+    std::copy_n(buffer_ + kept.offset, floats_of(unit), buffer_ + kept.total);
+  }
+  const int64_t end = kept.first + kept.count;
+  for (int64_t i = begins && first ? 1 : kept.first; i < end; ++i) {
+    fold(unit, all, partial(u, i));
+  }
+  if (end == unit.splits.count()) {
+    finish(u, all);
   }
 }
 
@@ -154,20 +233,27 @@ void AttendItems::begin_total(const AttendUnit& unit, const Partial& total) {
 }
 
 /// Folds rows [row, row + rows) of a unit into a total, after those of the
-/// units before it.
+/// units before it, unless it has these.
 void AttendItems::fold_kept(
     int64_t unit,
     int64_t row,
     int64_t rows,
-    const Partial& total) {
+    const Partial& into) {
   const AttendUnit& of = plan_.units[unit];
-  if (of.parent >= 0) {
-    fold_kept(of.parent, of.parent_row + row, rows, total);
+  if (of.parent >= 0 && !plan_.folded) {
+    fold_kept(of.parent, of.parent_row + row, rows, into);
   }
   const int64_t value_dim = context_.job->spec->value_dim;
-  for (int64_t i = 0; i < kept_[unit].count; ++i) {
+  const auto add = [&](const Partial& part) {
     context_.kernels->fold(
-        total, rows_from(partial(unit, i), row, value_dim), rows, value_dim);
+        into, rows_from(part, row, value_dim), rows, value_dim);
+  };
+  if (kept_[unit].total >= 0) {
+    add(total_of(unit));
+    return;
+  }
+  for (int64_t i = 0; i < kept_[unit].count; ++i) {
+    add(partial(unit, i));
   }
 }
 

@@ -7,6 +7,7 @@
 #include "holdfast/base/bits.h"
 #include "holdfast/kernels/cpu/attend_channel.h"
 #include "holdfast/kernels/cpu/attend_kernels.h"
+#include "holdfast/kernels/cpu/attend_unit.h"
 
 namespace holdfast::cpu {
 
@@ -136,69 +137,124 @@ class Units {
   AttendPlan& plan_;
 };
 
-/// Adds the items of `units` neighbouring heads from plan.units[index] on.
-void add_items(
-    AttendPlan& plan,
-    const AttendRound& round,
-    const AttendItem& whole,
-    int threads) {
-  const AttendUnit& unit = plan.units[whole.unit];
-  const int64_t shares = whole.cost * threads * kItemsPerThread;
-  // A fold of what comes before must not wait for a fold of these splits.
-  const bool apart = plan.shared(whole.unit) && unit.parent >= 0;
-  const bool small = threads == 1 || whole.splits == 1 || shares <= round.cost;
-  if (small && !apart) {
-    plan.items.push_back(whole);
-    return;
+/// Adds items to a plan, round by round.
+class Rounds {
+ public:
+  Rounds(const AttendCut& cut, AttendPlan& plan) : cut_(cut), plan_(plan) {}
+
+  /// The items of units [first, end).
+  void add(int64_t first, int64_t end) {
+    open();
+    cost_ = 0;
+    for (int64_t u = first; u < end; ++u) {
+      cost_ += cost_of(plan_.units[u]);
+    }
+    const int64_t most = std::clamp<int64_t>(
+        kRunBytes / std::max<int64_t>(1, cut_.head_bytes), 1, kItemUnits);
+    for (int64_t u = first; u < end;) {
+      const AttendUnit& unit = plan_.units[u];
+      int64_t units = 1;
+      while (units < most && unit.rows <= kGroupRows && u + units < end &&
+             plan_.units[u + units].kv_head > unit.kv_head) {
+        ++units;
+      }
+      add_units(
+          {.unit = u,
+           .units = units,
+           .splits = unit.splits.count(),
+           .cost = units * cost_of(unit)});
+      u += units;
+    }
+    close();
   }
-  const int64_t parts =
-      small ? 1 : std::min(whole.splits, ceil_div(shares, round.cost));
-  for (int64_t i = 0; i < parts; ++i) {
-    AttendItem part = whole;
-    part.first = i * whole.splits / parts;
-    part.splits = (i + 1) * whole.splits / parts - part.first;
+  /// Floats of the partials of all that was shared out.
+  int64_t kept() const {
+    return all_kept_;
+  }
+
+ private:
+  /// An item of neighbouring heads, or its parts.
+  void add_units(const AttendItem& whole) {
+    const AttendUnit& unit = plan_.units[whole.unit];
+    const bool shared = plan_.shared(whole.unit);
+    if (plan_.folded && shared && any() &&
+        plan_.items[begin_].unit < unit.parent + whole.units) {
+      close(); // splits of its parents are still to be folded
+      open();
+    }
+    const int64_t shares = whole.cost * cut_.threads * kItemsPerThread;
+    // A fold of what comes before must not wait for a fold of these splits.
+    const bool apart = !plan_.folded && shared && unit.parent >= 0;
+    const bool small =
+        cut_.threads == 1 || whole.splits == 1 || shares <= cost_;
+    if (small && !apart) {
+      plan_.items.push_back(whole);
+      return;
+    }
+    int64_t parts = small ? 1 : ceil_div(shares, cost_);
+    const int64_t floats =
+        whole.units * partial_floats(unit.rows, cut_.value_dim);
+    if (plan_.folded) { // a round has parts enough for all threads
+      parts = std::max(
+          parts,
+          ceil_div(
+              floats * whole.splits * cut_.threads * kItemsPerThread,
+              cut_.kept_floats));
+    }
+    parts = std::min(whole.splits, parts);
+    for (int64_t i = 0; i < parts; ++i) {
+      AttendItem part = whole;
+      part.first = i * whole.splits / parts;
+      part.splits = (i + 1) * whole.splits / parts - part.first;
+      add_part(part, floats * part.splits);
+    }
+  }
+
+  void add_part(AttendItem& part, int64_t floats) {
+    const AttendUnit& unit = plan_.units[part.unit];
     int64_t blocks = 0;
     for (int64_t s = part.first; s < part.first + part.splits; ++s) {
       blocks += split_blocks(unit, s);
     }
     part.cost = part.units * blocks * ceil_div(unit.rows, kGroupRows);
-    plan.items.push_back(part);
-  }
-}
-
-/// The items of units [first, end).
-AttendRound
-add_round(AttendPlan& plan, int64_t first, int64_t end, const AttendCut& cut) {
-  AttendRound round{.begin = static_cast<int64_t>(plan.items.size())};
-  for (int64_t u = first; u < end; ++u) {
-    round.cost += cost_of(plan.units[u]);
-  }
-  const int64_t most = std::clamp<int64_t>(
-      kRunBytes / std::max<int64_t>(1, cut.head_bytes), 1, kItemUnits);
-  for (int64_t u = first; u < end;) {
-    const AttendUnit& unit = plan.units[u];
-    int64_t units = 1;
-    while (units < most && unit.rows <= kGroupRows && u + units < end &&
-           plan.units[u + units].kv_head > unit.kv_head) {
-      ++units;
+    if (plan_.folded && any() && kept_ + floats > cut_.kept_floats) {
+      close();
+      open();
     }
-    add_items(
-        plan,
-        round,
-        {.unit = u,
-         .units = units,
-         .splits = unit.splits.count(),
-         .cost = units * cost_of(unit)},
-        cut.threads);
-    u += units;
+    kept_ += floats;
+    all_kept_ += floats;
+    plan_.items.push_back(part);
   }
-  std::stable_sort(
-      plan.items.begin() + round.begin,
-      plan.items.end(),
-      [](const AttendItem& a, const AttendItem& b) { return a.cost > b.cost; });
-  round.end = static_cast<int64_t>(plan.items.size());
-  return round;
-}
+
+  bool any() const {
+    return begin_ < std::ssize(plan_.items);
+  }
+
+  void open() {
+    begin_ = static_cast<int64_t>(plan_.items.size());
+    kept_ = 0;
+  }
+
+  void close() {
+    const auto begin = plan_.items.begin() + begin_;
+    AttendRound round{.begin = begin_, .end = std::ssize(plan_.items)};
+    for (auto item = begin; item != plan_.items.end(); ++item) {
+      round.cost += item->cost;
+    }
+    std::stable_sort(
+        begin, plan_.items.end(), [](const AttendItem& a, const AttendItem& b) {
+          return a.cost > b.cost;
+        });
+    plan_.rounds.push_back(round);
+  }
+
+  const AttendCut& cut_;
+  AttendPlan& plan_;
+  int64_t cost_ = 0; // of what is added
+  int64_t begin_ = 0; // of the open round
+  int64_t kept_ = 0; // floats of its partials
+  int64_t all_kept_ = 0; // and of all rounds'
+};
 
 } // namespace
 
@@ -211,7 +267,8 @@ AttendCut attend_cut(const AttendJob& job, int threads) {
       .head_bytes =
           view_channel(*job.keys, ChannelRole::kKeys, spec.key_dim).bytes +
           view_channel(*job.values, ChannelRole::kValues, spec.value_dim).bytes,
-      .threads = threads};
+      .threads = threads,
+      .value_dim = spec.value_dim};
 }
 
 AttendPlan plan_attend(const AttendJob& job, const AttendCut& cut) {
@@ -223,9 +280,18 @@ AttendPlan plan_attend(const AttendJob& job, const AttendCut& cut) {
       job.rows,
       job.blocks));
   units.add_own(unit_rows(cut, job.rows));
-  const auto end = static_cast<int64_t>(plan.units.size());
-  plan.rounds[0] = add_round(plan, 0, plan.shared_units, cut);
-  plan.rounds[1] = add_round(plan, plan.shared_units, end, cut);
+  const auto add_rounds = [&] {
+    Rounds rounds(cut, plan);
+    rounds.add(0, plan.shared_units);
+    rounds.add(plan.shared_units, std::ssize(plan.units));
+    return rounds.kept();
+  };
+  if (add_rounds() > cut.kept_floats) {
+    plan.items.clear();
+    plan.rounds.clear();
+    plan.folded = true;
+    add_rounds();
+  }
   return plan;
 }
 

@@ -52,7 +52,7 @@ struct AttendItem {
 
 constexpr int64_t kItemUnits = 8; // at most
 
-/// Items that may run at the same time.
+/// Items that may run at the same time, after all of the rounds before.
 struct AttendRound {
   int64_t begin = 0; // of the items, dearest first
   int64_t end = 0;
@@ -66,13 +66,20 @@ struct AttendPlan {
   std::vector<AttendUnit> units;
   int64_t shared_units = 0;
   std::vector<AttendItem> items;
-  /// What rows share, which must have been read before what is their own.
-  AttendRound rounds[2];
+  /// The first of what rows share, which must have been read before what is
+  /// their own; where partials are bounded, there may be several of both.
+  std::vector<AttendRound> rounds;
+  /// Units are folded round by round, those of several rows with all that comes
+  /// before them; else these keep a partial for each split that was shared out.
+  bool folded = false;
 
   bool shared(int64_t unit) const {
     return unit < shared_units;
   }
 };
+
+/// Floats of the partials that a call keeps at a time: 64 MiB.
+constexpr int64_t kKeptFloats = int64_t{16} << 20;
 
 /// What a plan follows from besides rows and blocks: layers that agree in it
 /// have the same.
@@ -82,6 +89,8 @@ struct AttendCut {
   Visibility visibility = {};
   int64_t head_bytes = 0; // of one head in one image
   int threads = 1;
+  int64_t value_dim = 0;
+  int64_t kept_floats = kKeptFloats;
   bool operator==(const AttendCut&) const = default;
 };
 /// Of a job's spec and codecs.

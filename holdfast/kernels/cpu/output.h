@@ -8,6 +8,7 @@
 #pragma once
 
 #include "mlx/array.h"
+#include "mlx/stream.h"
 
 namespace holdfast::cpu {
 
@@ -19,5 +20,12 @@ void allocate_output(mlx::core::array& out);
 void require_contiguous(const mlx::core::array& array, const char* where);
 /// The same, and for other than f32.
 void require_f32(const mlx::core::array& array, const char* where);
+/// The evaluated `array`, or what the stream copies of one that is strided,
+/// which lives until its tasks so far are done. Throws kInvalidArgument for
+/// other than f32. Engine thread.
+mlx::core::array contiguous_f32(
+    const mlx::core::array& array,
+    const char* where,
+    mlx::core::Stream stream);
 
 } // namespace holdfast::cpu

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
+#include <memory>
 #include <mutex>
 #include <new>
 #include <string>
@@ -14,6 +15,8 @@
 #if defined(__linux__)
 #include <sys/mman.h>
 #endif
+
+#include "mlx/backend/cpu/encoder.h"
 
 #include "holdfast/base/check.h"
 
@@ -89,6 +92,34 @@ Recycler& recycler() {
   return *instance;
 }
 
+// What was strided, dimension by dimension, and what keeps its memory.
+struct Strided {
+  mx::Shape shape;
+  mx::Strides strides;
+  std::shared_ptr<mx::array::Data> memory;
+};
+
+// Dimensions from `dim` on, row-contiguous; `to` ends behind them.
+void copy_rows(const Strided& of, size_t dim, const float* from, float*& to) {
+  const int64_t stride = of.strides[dim];
+  const bool last = dim + 1 == of.shape.size();
+  for (int64_t i = 0; i < of.shape[dim]; ++i) {
+    if (last) {
+      *to++ = from[i * stride];
+    } else {
+      copy_rows(of, dim + 1, from + i * stride, to);
+    }
+  }
+}
+
+void require_f32_type(const mx::array& array, const char* where) {
+  if (array.dtype() != mx::float32) {
+    throw Error(
+        ErrorCode::kInvalidArgument,
+        std::string("[") + where + "] expected float32 input, got another");
+  }
+}
+
 } // namespace
 
 void allocate_output(mx::array& out) {
@@ -114,12 +145,25 @@ void require_contiguous(const mx::array& array, const char* where) {
 }
 
 void require_f32(const mx::array& array, const char* where) {
-  if (array.dtype() != mx::float32) {
-    throw Error(
-        ErrorCode::kInvalidArgument,
-        std::string("[") + where + "] expected float32 input, got another");
-  }
+  require_f32_type(array, where);
   require_contiguous(array, where);
+}
+
+mx::array
+contiguous_f32(const mx::array& array, const char* where, mx::Stream stream) {
+  require_f32_type(array, where);
+  if (array.flags().row_contiguous) {
+    return array;
+  }
+  mx::array copy(array.shape(), mx::float32, nullptr, {});
+  allocate_output(copy);
+  auto& encoder = mx::cpu::get_command_encoder(stream);
+  encoder.add_temporary(copy);
+  encoder.dispatch(
+      [of = Strided{array.shape(), array.strides(), array.data_shared_ptr()},
+       from = array.data<float>(),
+       to = copy.data<float>()]() mutable { copy_rows(of, 0, from, to); });
+  return copy;
 }
 
 } // namespace holdfast::cpu
