@@ -14,8 +14,12 @@ namespace holdfast {
 Chains::Chains(
     BlockPool& pool,
     std::vector<GroupRule> rules,
-    BlockConverter convert)
-    : pool_(pool), rules_(std::move(rules)), convert_(std::move(convert)) {
+    BlockConverter convert,
+    TailBlanker blank)
+    : pool_(pool),
+      rules_(std::move(rules)),
+      convert_(std::move(convert)),
+      blank_(std::move(blank)) {
   const Chain checked(rules_, kBlockTokens); // refuses wrong rules
   int64_t kinds = 0;
   for (const GroupRule& rule : rules_) {

@@ -20,14 +20,16 @@
 #include "holdfast/block/block.h"
 #include "holdfast/block/pool.h"
 #include "holdfast/plan/conversion.h"
+#include "holdfast/plan/tail_image.h"
 #include "holdfast/plan/transaction.h"
 #include "holdfast/rows/batch.h"
 #include "holdfast/rows/chain.h"
 
 namespace holdfast {
 
-/// One row's chain with its blocks, outside any batch. Blocks are shared, and
-/// all are sealed: an open tail was copied. A value; any thread.
+/// One row's chain with its blocks, outside any batch. Full blocks are shared,
+/// a tail is a copy that holds the row's positions and nothing else; all are
+/// sealed. A value; any thread.
 struct CapturedRow {
   std::vector<GroupRule> rules; // [group]
   Chain chain;
@@ -60,11 +62,14 @@ Bytes block_bytes(const std::vector<std::vector<BlockRef>>& blocks);
 class Chains {
  public:
   /// The pool has one image kind a group and phase, in order, and outlives
-  /// this. rules: [group]. `convert` is needed where a rule has phases.
+  /// this. rules: [group]. `convert` is needed where a rule has phases; `blank`
+  /// where images have bytes behind a row's positions that nobody may be given:
+  /// captured tails go through it.
   Chains(
       BlockPool& pool,
       std::vector<GroupRule> rules,
-      BlockConverter convert = nullptr);
+      BlockConverter convert = nullptr,
+      TailBlanker blank = nullptr);
   Chains(const Chains&) = delete;
   Chains& operator=(const Chains&) = delete;
   ~Chains();
@@ -92,10 +97,13 @@ class Chains {
   /// Lowers the row to its first `to` positions: see Chain::trim for what is
   /// refused. Where `to` lies inside a sealed block, the next step copies it.
   void trim(RowId row, Position to);
-  /// The row as a value; the row stays. Throws kOutOfBudget where an open tail
-  /// finds no room.
+  /// The row as a value; the row stays. Its tails are copied, open or sealed
+  /// (what was trimmed or shared has other positions behind the row's), and
+  /// made blank behind its positions. Throws kOutOfBudget where they find no
+  /// room.
   CapturedRow capture(RowId row);
-  /// [row][block]: the blocks of one group, open tails copied and sealed.
+  /// [row][block]: the blocks of one group, for whoever reads what the rows see
+  /// and keeps none of it: open tails copied as they are, and sealed.
   /// Throws kNotFound, kOutOfBudget where the tails find no room: all rows or
   /// none.
   std::vector<std::vector<BlockRef>>
@@ -185,7 +193,7 @@ class Chains {
   const Row& at(RowId row) const;
   /// A new row, last in order, with that content.
   RowId add(Row row);
-  /// The row's content with open tails copied, all tails together within the
+  /// The rows' content with open tails copied, all tails together within the
   /// budget.
   std::vector<Row> copies(const Chains& source, std::span<const RowId> rows);
   /// The blocks [first, end) of a group that a step puts into a row; the first
@@ -223,6 +231,7 @@ class Chains {
   std::vector<GroupRule> rules_;
   std::vector<int64_t> first_kind_; // [group]
   BlockConverter convert_;
+  TailBlanker blank_;
   Batch batch_;
   std::vector<std::optional<Row>> rows_; // [slot]
   Transaction* open_ = nullptr; // the open step, wherever it was moved

@@ -80,13 +80,33 @@ Chains::copy(const Chains& source, std::span<const RowId> rows) {
 
 CapturedRow Chains::capture(RowId row) {
   require_no_step("[chains.capture]");
-  Row copy = std::move(copies(*this, {&row, 1}).front());
-  for (const auto& blocks : copy.blocks) {
-    if (has_open_tail(blocks)) {
-      blocks.back().seal();
-    }
+  const Row& of = at(row);
+  CapturedRow result{rules_, of.chain, of.blocks};
+  const auto has_tail = [&](const std::vector<BlockRef>& blocks) {
+    return of.chain.sealed_end() < BlockIndex(std::ssize(blocks)) &&
+        blocks.back();
+  };
+  Bytes tails;
+  for (const auto& blocks : result.blocks) {
+    tails += has_tail(blocks) ? blocks.back().bytes() : Bytes(0);
   }
-  return {rules_, std::move(copy.chain), std::move(copy.blocks)};
+  pool_.require(tails);
+  for (int64_t group = 0; group < groups(); ++group) {
+    auto& blocks = result.blocks[static_cast<size_t>(group)];
+    if (!has_tail(blocks)) {
+      continue;
+    }
+    blocks.back() = pool_.copy(blocks.back());
+    if (blank_) {
+      blank_(
+          {.group = group,
+           .phase = phase_of_kind(group, blocks.back().kind()),
+           .image = blocks.back().mutable_image(),
+           .committed = of.chain.committed()});
+    }
+    blocks.back().seal();
+  }
+  return result;
 }
 
 std::vector<std::vector<BlockRef>>

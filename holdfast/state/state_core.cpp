@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "holdfast/base/check.h"
+#include "holdfast/plan/blank_tail.h"
 #include "holdfast/plan/convert_block.h"
 #include "holdfast/state/drain.h"
 #include "holdfast/state/state_impl.h"
@@ -173,6 +174,9 @@ State::Impl::Impl(std::shared_ptr<StateCore> of)
                 core->groups.group(conversion.group),
                 conversion,
                 *core->options.runtime.executor);
+          },
+          [core = core.get()](const TailImage& tail) {
+            blank_tail(core->groups.group(tail.group), tail);
           }) {}
 
 State::Impl::~Impl() {
