@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "holdfast/block/layout.h"
+#include "holdfast/codec/kv_choice.h"
+#include "holdfast/plan/layer_bounds.h"
 #include "tests/code_of.h"
 
 namespace holdfast {
@@ -203,6 +205,46 @@ TEST(LayerGroups, RefuseNumbersThatContradictEachOther) {
   EXPECT_EQ(build([](LayerState& l) { l.phases[0].start = Position(1); }), bad);
   EXPECT_EQ(build([](LayerState& l) { l.phases.push_back(l.phases[0]); }), bad);
   EXPECT_EQ(code_of([] { LayerGroups{std::vector<LayerState>{}}; }), bad);
+}
+
+// As INT64_MAX for "all": sums with a position wrap, and a query has no keys.
+TEST(LayerGroups, RefuseNumbersWhoseSumsAndSizesWouldOverflow) {
+  const auto build = [](const auto& change) {
+    std::vector<LayerState> layers{layer()};
+    change(layers[0].attention);
+    return code_of([&] { LayerGroups{layers}; });
+  };
+  const int64_t positions = kMaxPositions.get();
+  for (const int64_t most : {positions + 1, kNeverStart.get()}) {
+    EXPECT_EQ(
+        build([&](AttentionSpec& a) { a.visibility.window = most; }),
+        ErrorCode::kInvalidArgument);
+    EXPECT_EQ(
+        build([&](AttentionSpec& a) {
+          a.visibility = {.window = 1, .sinks = most};
+        }),
+        ErrorCode::kInvalidArgument);
+  }
+  for (const int64_t most : {kMaxHeads * 2, int64_t{1} << 58}) {
+    EXPECT_EQ(
+        build([&](AttentionSpec& a) { a.query_heads = most; }),
+        ErrorCode::kInvalidArgument);
+    EXPECT_EQ(
+        build([&](AttentionSpec& a) { a.query_heads = a.kv_heads = most; }),
+        ErrorCode::kInvalidArgument);
+    EXPECT_EQ(
+        build([&](AttentionSpec& a) { a.key_dim = most; }),
+        ErrorCode::kInvalidArgument);
+    EXPECT_EQ(
+        build([&](AttentionSpec& a) { a.value_dim = most; }),
+        ErrorCode::kInvalidArgument);
+  }
+  EXPECT_EQ(
+      build([&](AttentionSpec& a) {
+        a.visibility = {.window = positions, .sinks = positions};
+        a.query_heads = a.kv_heads = kMaxHeads;
+      }),
+      ErrorCode::kOk);
 }
 
 } // namespace
