@@ -42,7 +42,8 @@ struct CapturedRow {
 /// that Chain::restored holds, in order of index. Those of the last index may
 /// hold positions behind the committed ones, of whatever tokens: the next step
 /// copies them and writes its own. Throws kInvalidArgument for another number
-/// of blocks and what Chain::restored refuses.
+/// of blocks, blocks of another group or phase (image kinds are one a group and
+/// phase, in order) and what Chain::restored refuses.
 CapturedRow assemble(
     const std::vector<GroupRule>& rules,
     const ChainFacts& facts,
@@ -112,7 +113,8 @@ class Chains {
   /// sizes and rules (in any pool), but for how much they keep behind a window:
   /// it holds what was held there, and keeps by the rules here from then on.
   /// Blocks of this pool are shared, others copied. Throws kInvalidArgument for
-  /// others, kOutOfBudget.
+  /// others and for a row whose blocks are not those that its chain names,
+  /// kOutOfBudget.
   RowId add(const CapturedRow& captured);
 
   /// Opens a step that appends to the given rows, in the order given. Rows that

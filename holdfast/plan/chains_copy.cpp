@@ -13,6 +13,15 @@ namespace holdfast {
 
 namespace {
 
+/// What is wrong with a row that came from outside is whoever gave it's mistake.
+void as_refusal(const auto& check) {
+  try {
+    check();
+  } catch (const Error& error) {
+    throw Error(ErrorCode::kInvalidArgument, error.what());
+  }
+}
+
 /// The last block where it is open. A window of one position may leave a row
 /// without a last block.
 bool has_open_tail(const std::vector<BlockRef>& blocks) {
@@ -138,17 +147,22 @@ RowId Chains::add(const CapturedRow& captured) {
             return theirs.goes_on_under(ours);
           }),
       "[chains.add] expected a row of the same rules, got one of others");
+  expect(
+      captured.blocks.size() == rules_.size(),
+      "[chains.add] expected blocks of every layer group, got another number");
   Row row{captured.chain, captured.blocks};
   Bytes foreign;
   for (const auto& blocks : row.blocks) {
     for (const BlockRef& block : blocks) {
       expect(
-          !block || block.bytes() == pool_.image_bytes(block.kind()),
+          !block ||
+              (block.kind() < pool_.kinds() &&
+               block.bytes() == pool_.image_bytes(block.kind())),
           "[chains.add] expected images of this pool's sizes, got others");
       foreign += block && !pool_.owns(block) ? block.bytes() : Bytes(0);
     }
   }
-  check_row(row);
+  as_refusal([&] { check_row(row); });
   row.chain.keep_by(rules_);
   pool_.require(foreign);
   for (auto& blocks : row.blocks) {
