@@ -179,10 +179,10 @@ Transaction Chains::begin(std::span<const RowAppend> appends) {
   require_no_step("[chains.begin]");
   batch_.require_appendable(appends);
   // Rows converted first, and other threads, may drop what later rows find.
-  const std::vector<BlockRef> known = successors(appends);
-  pool_.require(growth_of(appends));
+  Converted done = known_for(appends);
+  pool_.require(growth_of(appends, done));
   for (const RowAppend& append : appends) {
-    convert(at(append.row));
+    convert(at(append.row), done);
     reserve_sealed(append);
   }
   std::vector<BlockPlacement> fresh = placements(appends);

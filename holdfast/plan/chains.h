@@ -13,8 +13,10 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "holdfast/block/block.h"
@@ -211,16 +213,25 @@ class Chains {
   /// The same for all rows and groups, still without references.
   std::vector<BlockPlacement>
   placements(std::span<const RowAppend> appends) const;
+  /// What full blocks have become, by image and kind. Whoever counts on them,
+  /// or converts, holds them meanwhile; rows of one step share through it.
+  using Converted = std::map<std::pair<const std::byte*, int64_t>, BlockRef>;
   /// Stores the row in its due phases, block by block: a block that was
   /// converted stays so whatever happens to the next.
-  void convert(Row& row);
-  BlockRef converted(const Row& row, int64_t group, int64_t block);
-  void count_conversion(const Row& row, Growth& growth) const;
-  /// The images that rows which are due find converted already. Whoever counts
-  /// on them, or converts, holds them meanwhile.
-  std::vector<BlockRef> successors(std::span<const RowAppend> appends) const;
+  void convert(Row& row, Converted& done);
+  BlockRef
+  converted(const Row& row, int64_t group, int64_t block, Converted& done);
+  void
+  count_conversion(const Row& row, const Converted& done, Growth& growth) const;
+  /// The block in that phase of its group, where others have it; else null.
+  BlockRef known_in(const BlockRef& block, int64_t group, int64_t phase) const;
+  /// Those that rows which are due find converted already.
+  Converted known_for(std::span<const RowAppend> appends) const;
   /// bytes_needed, by a caller who holds those.
-  Bytes growth_of(std::span<const RowAppend> appends) const;
+  Bytes
+  growth_of(std::span<const RowAppend> appends, const Converted& done) const;
+  /// The most that the conversion of one block takes beside it.
+  Bytes beside_conversion(int64_t group, int64_t from, int64_t to) const;
   /// Drops and seals blocks as the row's chain says. A row that keeps what it
   /// seals has room for that: see reserve_sealed.
   void follow(Row& row) const noexcept;

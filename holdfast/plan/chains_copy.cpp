@@ -13,7 +13,7 @@ namespace holdfast {
 
 namespace {
 
-/// What is wrong with a row that came from outside is whoever gave it's mistake.
+/// What is wrong with a row that came from outside is the caller's mistake.
 void as_refusal(const auto& check) {
   try {
     check();
