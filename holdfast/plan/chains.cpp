@@ -70,8 +70,13 @@ RowId Chains::add() {
        std::vector<std::vector<BlockRef>>(rules_.size())});
 }
 
+void Chains::reserve(size_t more) {
+  rows_.reserve(rows_.size() + more);
+  batch_.reserve(more);
+}
+
 RowId Chains::add(Row row) {
-  rows_.reserve(rows_.size() + 1); // so that nothing throws behind Batch::add
+  reserve(1); // so that nothing throws behind Batch::add
   const RowId id = batch_.add();
   if (id.slot == rows_.size()) {
     rows_.emplace_back();

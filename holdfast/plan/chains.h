@@ -195,6 +195,8 @@ class Chains {
   void require_no_step(const char* where) const;
   Row& at(RowId row);
   const Row& at(RowId row) const;
+  /// Room for so many more rows: adding these throws nothing.
+  void reserve(size_t more);
   /// A new row, last in order, with that content.
   RowId add(Row row);
   /// The rows' content with open tails copied, all tails together within the

@@ -81,7 +81,9 @@ Chains::copy(const Chains& source, std::span<const RowId> rows) {
   source.batch_.require_distinct(rows, "[chains.copy]");
   std::vector<RowId> result;
   result.reserve(rows.size());
-  for (Row& row : copies(source, rows)) {
+  std::vector<Row> copied = copies(source, rows);
+  reserve(copied.size());
+  for (Row& row : copied) {
     result.push_back(add(std::move(row)));
   }
   return result;
@@ -188,8 +190,9 @@ std::vector<RowId> Chains::adopt(Chains& source, std::span<const RowId> rows) {
   const std::vector<RowId> from(rows.begin(), rows.end());
   std::vector<RowId> result;
   result.reserve(from.size());
-  for (const RowId row : from) {
-    result.push_back(add(std::move(source.at(row))));
+  reserve(from.size());
+  for (const RowId row : from) { // from here on nothing throws
+    result.push_back(add(std::move(*source.rows_[row.slot])));
     source.remove(row);
   }
   return result;
