@@ -152,9 +152,6 @@ class Chains {
   bool contains(RowId row) const {
     return batch_.contains(row);
   }
-  RowIndex index_of(RowId row) const {
-    return batch_.index_of(row);
-  }
   /// A row's counts. The reference is good until the next change.
   const Chain& chain(RowId row) const;
   /// [block], null where the row released it. Good until the next change.

@@ -236,21 +236,4 @@ Bytes LayerGroups::bytes_per_token() const {
   return Bytes(ceil_div(sum.get(), kBlockTokens));
 }
 
-Bytes LayerGroups::retained_bytes(Position committed) const {
-  Chain chain(rules(), kBlockTokens);
-  while (chain.committed() < committed) {
-    const int64_t count =
-        std::min(chain.max_append(), (committed - chain.committed()).get());
-    chain.append(count);
-    chain.commit(count);
-  }
-  int64_t bytes = 0;
-  for (int64_t index = 0; index < size(); ++index) {
-    const auto phase = static_cast<size_t>(chain.due_phase(index));
-    bytes += chain.held(index).count() *
-        group(index).phases[phase].layout.bytes().get();
-  }
-  return Bytes(bytes);
-}
-
 } // namespace holdfast

@@ -10,6 +10,7 @@
 #include "holdfast/block/layout.h"
 #include "holdfast/codec/kv_choice.h"
 #include "holdfast/plan/layer_bounds.h"
+#include "retained.h"
 #include "tests/code_of.h"
 
 namespace holdfast {
@@ -128,12 +129,12 @@ TEST(LayerGroups, LayOutKeysPlanesBeforeValuesForEveryLayer) {
 TEST(LayerGroups, RetainAWindowedGroupOnlyUpToItsWindow) {
   const LayerGroups groups(std::vector{layer({128, 0}), layer()});
   const int64_t image = groups.group(0).phases[0].layout.bytes().get();
-  EXPECT_EQ(groups.retained_bytes(Position(0)), Bytes(0));
-  EXPECT_EQ(groups.retained_bytes(Position(1)), Bytes(2 * image));
-  EXPECT_EQ(groups.retained_bytes(Position(64)), Bytes(2 * image));
-  EXPECT_EQ(groups.retained_bytes(Position(65)), Bytes(4 * image));
+  EXPECT_EQ(retained_bytes(groups, Position(0)), Bytes(0));
+  EXPECT_EQ(retained_bytes(groups, Position(1)), Bytes(2 * image));
+  EXPECT_EQ(retained_bytes(groups, Position(64)), Bytes(2 * image));
+  EXPECT_EQ(retained_bytes(groups, Position(65)), Bytes(4 * image));
   // 6400 positions: 100 blocks, of which the window needs the last two.
-  EXPECT_EQ(groups.retained_bytes(Position(6400)), Bytes(102 * image));
+  EXPECT_EQ(retained_bytes(groups, Position(6400)), Bytes(102 * image));
 }
 
 TEST(LayerGroups, GiveEachPhaseImagesOfItsOwn) {
@@ -154,9 +155,10 @@ TEST(LayerGroups, GiveEachPhaseImagesOfItsOwn) {
   EXPECT_EQ(groups.bytes_per_token(), Bytes(2 * 5 * 64));
   // Four planes a block and head until 99, two blocks; then three.
   EXPECT_EQ(
-      groups.retained_bytes(Position(99)), Bytes(2 * (2 * 4 + 2 * 2) * plane));
+      retained_bytes(groups, Position(99)), Bytes(2 * (2 * 4 + 2 * 2) * plane));
   EXPECT_EQ(
-      groups.retained_bytes(Position(101)), Bytes(2 * (2 * 3 + 2 * 2) * plane));
+      retained_bytes(groups, Position(101)),
+      Bytes(2 * (2 * 3 + 2 * 2) * plane));
 }
 
 TEST(LayerGroups, KeepApartLayersThatChangeElsewhereOrIntoSomethingElse) {
