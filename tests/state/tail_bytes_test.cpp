@@ -38,7 +38,7 @@ std::vector<std::string> tails(State& state, RowId row) {
 /// As `of` up to that position.
 Sequence branch(const Sequence& of, int64_t at, uint64_t seed) {
   Sequence result(std::ssize(of.q) / (kHeads * kDim), seed);
-  for (auto* values : {&Sequence::q, &Sequence::k, &Sequence::v}) {
+  for (const auto values : {&Sequence::q, &Sequence::k, &Sequence::v}) {
     const int64_t heads = values == &Sequence::q ? kHeads : kKvHeads;
     std::copy_n(
         (of.*values).begin(), at * heads * kDim, (result.*values).begin());
