@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "holdfast/base/check.h"
+#include "holdfast/codec/codec_names.h"
 
 namespace holdfast {
 
@@ -24,10 +25,8 @@ std::string names(std::span<const Read* const> reads) {
 std::string scheme(const LayerRead& layer) {
   std::string text;
   for (const GroupPhase& phase : layer.phases) {
-    const std::string keys = phase.keys->name();
-    const std::string values = phase.values->name();
-    text += (text.empty() ? "" : ", then ") + keys +
-        (values == keys ? "" : "/" + values);
+    text +=
+        (text.empty() ? "" : ", then ") + names_of(*phase.keys, *phase.values);
   }
   return text;
 }

@@ -8,7 +8,6 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 
 #include "holdfast/codec/affine_layout.h"
 
@@ -32,12 +31,6 @@ struct AffineLine {
 /// Rounds to the stored format, to nearest even; NaN stays NaN.
 AffineScale affine_scale(int bits, AffineLine line);
 AffineLine affine_line(int bits, AffineScale scale);
-
-/// Rounds a group to bf16, then to the scales' format, and encodes it: codes[i]
-/// in [0, 2^bits). A group that holds an infinity or a NaN gets zero codes and
-/// decodes to NaN. Throws on groups of other sizes than 32, 64 and 128.
-AffineScale
-affine_encode(int bits, std::span<const float> group, std::span<uint8_t> codes);
 
 /// One element, rounded once to f32: the product is exact.
 inline float affine_decode(uint8_t code, AffineLine line) {

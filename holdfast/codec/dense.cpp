@@ -215,10 +215,4 @@ void DenseCodec::decode_run(
   });
 }
 
-std::optional<DenseFormat> dense_format(const Codec& codec) {
-  const CodecForm form = codec.form();
-  return form.kind == CodecKind::kDense ? std::optional(form.format)
-                                        : std::nullopt;
-}
-
 } // namespace holdfast

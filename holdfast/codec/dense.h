@@ -5,8 +5,6 @@
 
 #pragma once
 
-#include <optional>
-
 #include "holdfast/codec/codec.h"
 #include "holdfast/codec/dense_layout.h"
 
@@ -47,8 +45,5 @@ class DenseCodec final : public Codec {
  private:
   DenseFormat format_;
 };
-
-/// The format of a dense codec; none for any other codec.
-std::optional<DenseFormat> dense_format(const Codec& codec);
 
 } // namespace holdfast

@@ -6,6 +6,8 @@
 #include <optional>
 #include <set>
 
+#include "holdfast/codec/codec_names.h"
+
 namespace holdfast {
 
 namespace {
@@ -38,23 +40,9 @@ std::optional<Position> parse_start(std::string_view text) {
   return Position(value);
 }
 
-std::string names_of_all() {
-  std::string names;
-  for (const Codec* codec : all_codecs()) {
-    names += (names.empty() ? "" : ", ") + codec->name();
-  }
-  return names;
-}
-
 const Codec* before_start(const Codec* codec) {
   return codec->form().kind == CodecKind::kDense ? codec
                                                  : find_codec("bf16").value();
-}
-
-std::string codecs_text(const KvCodecs& codecs) {
-  const std::string keys = codecs.keys->name();
-  return codecs.keys == codecs.values ? keys
-                                      : keys + "/" + codecs.values->name();
 }
 
 /// Whether both channels of a layer fit.
@@ -89,7 +77,7 @@ Result<KvChoice> parse_kv_choice(std::string_view text) {
   const Result<const Codec*> key_codec = find_codec(keys);
   const Result<const Codec*> value_codec = find_codec(values);
   if (!key_codec.ok() || !value_codec.ok()) {
-    return refused(text, " of codecs " + names_of_all());
+    return refused(text, " of codecs " + all_codec_names());
   }
   KvChoice choice;
   choice.then = {key_codec.value(), value_codec.value()};
@@ -104,7 +92,7 @@ Result<KvChoice> parse_kv_choice(std::string_view text) {
 }
 
 std::string to_string(const KvChoice& choice) {
-  std::string text = codecs_text(choice.then);
+  std::string text = names_of(*choice.then.keys, *choice.then.values);
   if (choice.first != choice.then) {
     text += "@";
     text += choice.start == kNeverStart ? "never"

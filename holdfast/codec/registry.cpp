@@ -6,6 +6,7 @@
 #include "holdfast/base/check.h"
 #include "holdfast/codec/affine.h"
 #include "holdfast/codec/codec.h"
+#include "holdfast/codec/codec_names.h"
 #include "holdfast/codec/dense.h"
 #include "holdfast/codec/turbo.h"
 
@@ -73,17 +74,29 @@ Result<const Codec*> find_codec(std::string_view name) {
       name.find('g') == name.size() - usual_group.size()) {
     name.remove_suffix(usual_group.size()); // "q8g64" is "q8"
   }
-  std::string known;
   for (const Codec* codec : all_codecs()) {
     if (codec->name() == name) {
       return codec;
     }
-    known += (known.empty() ? "" : ", ") + codec->name();
   }
   return Status(
       ErrorCode::kInvalidArgument,
-      "[find_codec] expected one of " + known + ", got \"" + std::string(name) +
-          "\"");
+      "[find_codec] expected one of " + all_codec_names() + ", got \"" +
+          std::string(name) + "\"");
+}
+
+std::string all_codec_names() {
+  std::string names;
+  for (const Codec* codec : all_codecs()) {
+    names += (names.empty() ? "" : ", ") + codec->name();
+  }
+  return names;
+}
+
+std::string names_of(const Codec& keys, const Codec& values) {
+  const std::string first = keys.name();
+  const std::string second = values.name();
+  return first == second ? first : first + "/" + second;
 }
 
 CodecRegistration::CodecRegistration(const Codec* codec) : codec_(codec) {

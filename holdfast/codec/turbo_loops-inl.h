@@ -1,6 +1,6 @@
 // Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
 //
-// turbo_encode() of turbo_vector.h. Include it in vector_loops_plain.cpp alone.
+// turbo_encode() of vector_loops.h. Include it in vector_loops_plain.cpp alone.
 
 #pragma once
 

@@ -26,16 +26,6 @@ constexpr int turbo_level(int bits, uint8_t code) {
   return bits == 8 ? code + kTurboUniformZero : turbo_book(bits).levels[code];
 }
 
-/// Rounds the vector to bf16, rotates it and writes its codes in [0, 2^bits).
-/// Returns the norm: element d of the rotated vector is about
-/// norm * turbo_level(bits, codes[d]). A vector with an infinity or a NaN, or
-/// whose sum of squares overflows, gets the norm NaN. vector, codes:
-/// [head_dim]; throws unless can_rotate().
-float turbo_encode(
-    int bits,
-    std::span<const float> vector,
-    std::span<uint8_t> codes);
-
 /// The rotated vector that is stored. rotated: [head_dim].
 void turbo_decode_rotated(
     int bits,

@@ -47,12 +47,17 @@ struct SlotRun {
 /// Pointers instead of spans: what an instruction set's file instantiates of a
 /// header must not be shared with the others.
 struct VectorLoops {
-  /// scales: [count][dim / group].
+  /// Rounds each group to bf16, then to the scales' format, and encodes it:
+  /// codes in [0, 2^bits). One that holds an infinity or a NaN gets zero codes
+  /// and decodes to NaN. scales: [count][dim / group].
   void (*affine_encode)(
       const AffineWidths& widths,
       const CodedVectors& vectors,
       AffineScale* scales);
-  /// turbo_encode() of turbo_vector.h. norms: [count].
+  /// Rounds each vector to bf16, rotates it (can_rotate()) and writes its codes
+  /// in [0, 2^bits): element d of the rotated one is about
+  /// norm * turbo_level(bits, codes[d]). One with an infinity or a NaN, or
+  /// whose sum of squares overflows, gets the norm NaN. norms: [count].
   void (*turbo_encode)(int bits, const CodedVectors& vectors, float* norms);
   void (*rotate)(float* vector, int64_t dim);
   void (*unrotate)(float* vector, int64_t dim);

@@ -3,10 +3,10 @@
 #include "holdfast/engine/load.h"
 
 #include <filesystem>
-#include <sstream>
 #include <utility>
 
 #include "holdfast/base/check.h"
+#include "holdfast/base/classic_stream.h"
 #include "holdfast/engine/folder_weights.h"
 #include "holdfast/engine/kv_config.h"
 #include "holdfast/engine/model_folder.h"
@@ -58,7 +58,7 @@ std::vector<KvLayer> kv_layers(std::span<const LayerSpec> layers) {
 /// What decides bits and no layer names. Numbers in hex, so that equal text
 /// means equal bits.
 std::string config_text(const ModelConfig& config) {
-  std::ostringstream text;
+  std::ostringstream text = classic_stream();
   text << std::hexfloat << config.family << ", " << config.layers
        << " layers, hidden " << config.hidden << ", ffn " << config.ffn
        << ", vocab " << config.vocab << ", eps " << config.norm_eps << ", rope "

@@ -16,7 +16,10 @@ CapturedRow assemble(
   expect(
       held.size() == rules.size(),
       "[assemble] expected blocks of every layer group, got another number");
+  int64_t first_kind = 0; // of the group
   for (size_t group = 0; group < rules.size(); ++group) {
+    const int64_t kind = first_kind + facts.phases[group];
+    first_kind += rules[group].phases();
     const HeldBlocks want = row.chain.held(static_cast<int64_t>(group));
     if (std::ssize(held[group]) != want.count()) {
       throw Error(
@@ -33,6 +36,10 @@ CapturedRow assemble(
         expect(
             *next && next->sealed(),
             "[assemble] expected sealed blocks, got an open one or none");
+        expect(
+            next->kind() == kind,
+            "[assemble] expected blocks of their layer group in the phase "
+            "named, got one of another image kind");
         blocks.back() = *next++;
       }
     }

@@ -14,8 +14,12 @@ namespace holdfast {
 Chains::Chains(
     BlockPool& pool,
     std::vector<GroupRule> rules,
-    BlockConverter convert)
-    : pool_(pool), rules_(std::move(rules)), convert_(std::move(convert)) {
+    BlockConverter convert,
+    TailBlanker blank)
+    : pool_(pool),
+      rules_(std::move(rules)),
+      convert_(std::move(convert)),
+      blank_(std::move(blank)) {
   const Chain checked(rules_, kBlockTokens); // refuses wrong rules
   int64_t kinds = 0;
   for (const GroupRule& rule : rules_) {
@@ -66,8 +70,13 @@ RowId Chains::add() {
        std::vector<std::vector<BlockRef>>(rules_.size())});
 }
 
+void Chains::reserve(size_t more) {
+  rows_.reserve(rows_.size() + more);
+  batch_.reserve(more);
+}
+
 RowId Chains::add(Row row) {
-  rows_.reserve(rows_.size() + 1); // so that nothing throws behind Batch::add
+  reserve(1); // so that nothing throws behind Batch::add
   const RowId id = batch_.add();
   if (id.slot == rows_.size()) {
     rows_.emplace_back();
@@ -175,10 +184,10 @@ Transaction Chains::begin(std::span<const RowAppend> appends) {
   require_no_step("[chains.begin]");
   batch_.require_appendable(appends);
   // Rows converted first, and other threads, may drop what later rows find.
-  const std::vector<BlockRef> known = successors(appends);
-  pool_.require(growth_of(appends));
+  Converted done = known_for(appends);
+  pool_.require(growth_of(appends, done));
   for (const RowAppend& append : appends) {
-    convert(at(append.row));
+    convert(at(append.row), done);
     reserve_sealed(append);
   }
   std::vector<BlockPlacement> fresh = placements(appends);

@@ -13,21 +13,25 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "holdfast/block/block.h"
 #include "holdfast/block/pool.h"
 #include "holdfast/plan/conversion.h"
+#include "holdfast/plan/tail_image.h"
 #include "holdfast/plan/transaction.h"
 #include "holdfast/rows/batch.h"
 #include "holdfast/rows/chain.h"
 
 namespace holdfast {
 
-/// One row's chain with its blocks, outside any batch. Blocks are shared, and
-/// all are sealed: an open tail was copied. A value; any thread.
+/// One row's chain with its blocks, outside any batch. Full blocks are shared,
+/// a tail is a copy that holds the row's positions and nothing else; all are
+/// sealed. A value; any thread.
 struct CapturedRow {
   std::vector<GroupRule> rules; // [group]
   Chain chain;
@@ -40,7 +44,8 @@ struct CapturedRow {
 /// that Chain::restored holds, in order of index. Those of the last index may
 /// hold positions behind the committed ones, of whatever tokens: the next step
 /// copies them and writes its own. Throws kInvalidArgument for another number
-/// of blocks and what Chain::restored refuses.
+/// of blocks, blocks of another group or phase (image kinds are one a group and
+/// phase, in order) and what Chain::restored refuses.
 CapturedRow assemble(
     const std::vector<GroupRule>& rules,
     const ChainFacts& facts,
@@ -60,11 +65,14 @@ Bytes block_bytes(const std::vector<std::vector<BlockRef>>& blocks);
 class Chains {
  public:
   /// The pool has one image kind a group and phase, in order, and outlives
-  /// this. rules: [group]. `convert` is needed where a rule has phases.
+  /// this. rules: [group]. `convert` is needed where a rule has phases; `blank`
+  /// where images have bytes behind a row's positions that nobody may be given:
+  /// captured tails go through it.
   Chains(
       BlockPool& pool,
       std::vector<GroupRule> rules,
-      BlockConverter convert = nullptr);
+      BlockConverter convert = nullptr,
+      TailBlanker blank = nullptr);
   Chains(const Chains&) = delete;
   Chains& operator=(const Chains&) = delete;
   ~Chains();
@@ -92,10 +100,13 @@ class Chains {
   /// Lowers the row to its first `to` positions: see Chain::trim for what is
   /// refused. Where `to` lies inside a sealed block, the next step copies it.
   void trim(RowId row, Position to);
-  /// The row as a value; the row stays. Throws kOutOfBudget where an open tail
-  /// finds no room.
+  /// The row as a value; the row stays. Its tails are copied, open or sealed
+  /// (what was trimmed or shared has other positions behind the row's), and
+  /// made blank behind its positions. Throws kOutOfBudget where they find no
+  /// room.
   CapturedRow capture(RowId row);
-  /// [row][block]: the blocks of one group, open tails copied and sealed.
+  /// [row][block]: the blocks of one group, for whoever reads what the rows see
+  /// and keeps none of it: open tails copied as they are, and sealed.
   /// Throws kNotFound, kOutOfBudget where the tails find no room: all rows or
   /// none.
   std::vector<std::vector<BlockRef>>
@@ -104,7 +115,8 @@ class Chains {
   /// sizes and rules (in any pool), but for how much they keep behind a window:
   /// it holds what was held there, and keeps by the rules here from then on.
   /// Blocks of this pool are shared, others copied. Throws kInvalidArgument for
-  /// others, kOutOfBudget.
+  /// others and for a row whose blocks are not those that its chain names,
+  /// kOutOfBudget.
   RowId add(const CapturedRow& captured);
 
   /// Opens a step that appends to the given rows, in the order given. Rows that
@@ -139,9 +151,6 @@ class Chains {
   }
   bool contains(RowId row) const {
     return batch_.contains(row);
-  }
-  RowIndex index_of(RowId row) const {
-    return batch_.index_of(row);
   }
   /// A row's counts. The reference is good until the next change.
   const Chain& chain(RowId row) const;
@@ -183,9 +192,11 @@ class Chains {
   void require_no_step(const char* where) const;
   Row& at(RowId row);
   const Row& at(RowId row) const;
+  /// Room for so many more rows: adding these throws nothing.
+  void reserve(size_t more);
   /// A new row, last in order, with that content.
   RowId add(Row row);
-  /// The row's content with open tails copied, all tails together within the
+  /// The rows' content with open tails copied, all tails together within the
   /// budget.
   std::vector<Row> copies(const Chains& source, std::span<const RowId> rows);
   /// The blocks [first, end) of a group that a step puts into a row; the first
@@ -201,16 +212,25 @@ class Chains {
   /// The same for all rows and groups, still without references.
   std::vector<BlockPlacement>
   placements(std::span<const RowAppend> appends) const;
+  /// What full blocks have become, by image and kind. Whoever counts on them,
+  /// or converts, holds them meanwhile; rows of one step share through it.
+  using Converted = std::map<std::pair<const std::byte*, int64_t>, BlockRef>;
   /// Stores the row in its due phases, block by block: a block that was
   /// converted stays so whatever happens to the next.
-  void convert(Row& row);
-  BlockRef converted(const Row& row, int64_t group, int64_t block);
-  void count_conversion(const Row& row, Growth& growth) const;
-  /// The images that rows which are due find converted already. Whoever counts
-  /// on them, or converts, holds them meanwhile.
-  std::vector<BlockRef> successors(std::span<const RowAppend> appends) const;
+  void convert(Row& row, Converted& done);
+  BlockRef
+  converted(const Row& row, int64_t group, int64_t block, Converted& done);
+  void
+  count_conversion(const Row& row, const Converted& done, Growth& growth) const;
+  /// The block in that phase of its group, where others have it; else null.
+  BlockRef known_in(const BlockRef& block, int64_t group, int64_t phase) const;
+  /// Those that rows which are due find converted already.
+  Converted known_for(std::span<const RowAppend> appends) const;
   /// bytes_needed, by a caller who holds those.
-  Bytes growth_of(std::span<const RowAppend> appends) const;
+  Bytes
+  growth_of(std::span<const RowAppend> appends, const Converted& done) const;
+  /// The most that the conversion of one block takes beside it.
+  Bytes beside_conversion(int64_t group, int64_t from, int64_t to) const;
   /// Drops and seals blocks as the row's chain says. A row that keeps what it
   /// seals has room for that: see reserve_sealed.
   void follow(Row& row) const noexcept;
@@ -223,6 +243,7 @@ class Chains {
   std::vector<GroupRule> rules_;
   std::vector<int64_t> first_kind_; // [group]
   BlockConverter convert_;
+  TailBlanker blank_;
   Batch batch_;
   std::vector<std::optional<Row>> rows_; // [slot]
   Transaction* open_ = nullptr; // the open step, wherever it was moved

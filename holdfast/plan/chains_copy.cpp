@@ -13,6 +13,15 @@ namespace holdfast {
 
 namespace {
 
+/// What is wrong with a row that came from outside is the caller's mistake.
+void as_refusal(const auto& check) {
+  try {
+    check();
+  } catch (const Error& error) {
+    throw Error(ErrorCode::kInvalidArgument, error.what());
+  }
+}
+
 /// The last block where it is open. A window of one position may leave a row
 /// without a last block.
 bool has_open_tail(const std::vector<BlockRef>& blocks) {
@@ -72,7 +81,9 @@ Chains::copy(const Chains& source, std::span<const RowId> rows) {
   source.batch_.require_distinct(rows, "[chains.copy]");
   std::vector<RowId> result;
   result.reserve(rows.size());
-  for (Row& row : copies(source, rows)) {
+  std::vector<Row> copied = copies(source, rows);
+  reserve(copied.size());
+  for (Row& row : copied) {
     result.push_back(add(std::move(row)));
   }
   return result;
@@ -80,13 +91,33 @@ Chains::copy(const Chains& source, std::span<const RowId> rows) {
 
 CapturedRow Chains::capture(RowId row) {
   require_no_step("[chains.capture]");
-  Row copy = std::move(copies(*this, {&row, 1}).front());
-  for (const auto& blocks : copy.blocks) {
-    if (has_open_tail(blocks)) {
-      blocks.back().seal();
-    }
+  const Row& of = at(row);
+  CapturedRow result{rules_, of.chain, of.blocks};
+  const auto has_tail = [&](const std::vector<BlockRef>& blocks) {
+    return of.chain.sealed_end() < BlockIndex(std::ssize(blocks)) &&
+        blocks.back();
+  };
+  Bytes tails;
+  for (const auto& blocks : result.blocks) {
+    tails += has_tail(blocks) ? blocks.back().bytes() : Bytes(0);
   }
-  return {rules_, std::move(copy.chain), std::move(copy.blocks)};
+  pool_.require(tails);
+  for (int64_t group = 0; group < groups(); ++group) {
+    auto& blocks = result.blocks[static_cast<size_t>(group)];
+    if (!has_tail(blocks)) {
+      continue;
+    }
+    blocks.back() = pool_.copy(blocks.back());
+    if (blank_) {
+      blank_(
+          {.group = group,
+           .phase = phase_of_kind(group, blocks.back().kind()),
+           .image = blocks.back().mutable_image(),
+           .committed = of.chain.committed()});
+    }
+    blocks.back().seal();
+  }
+  return result;
 }
 
 std::vector<std::vector<BlockRef>>
@@ -118,17 +149,22 @@ RowId Chains::add(const CapturedRow& captured) {
             return theirs.goes_on_under(ours);
           }),
       "[chains.add] expected a row of the same rules, got one of others");
+  expect(
+      captured.blocks.size() == rules_.size(),
+      "[chains.add] expected blocks of every layer group, got another number");
   Row row{captured.chain, captured.blocks};
   Bytes foreign;
   for (const auto& blocks : row.blocks) {
     for (const BlockRef& block : blocks) {
       expect(
-          !block || block.bytes() == pool_.image_bytes(block.kind()),
+          !block ||
+              (block.kind() < pool_.kinds() &&
+               block.bytes() == pool_.image_bytes(block.kind())),
           "[chains.add] expected images of this pool's sizes, got others");
       foreign += block && !pool_.owns(block) ? block.bytes() : Bytes(0);
     }
   }
-  check_row(row);
+  as_refusal([&] { check_row(row); });
   row.chain.keep_by(rules_);
   pool_.require(foreign);
   for (auto& blocks : row.blocks) {
@@ -154,8 +190,9 @@ std::vector<RowId> Chains::adopt(Chains& source, std::span<const RowId> rows) {
   const std::vector<RowId> from(rows.begin(), rows.end());
   std::vector<RowId> result;
   result.reserve(from.size());
-  for (const RowId row : from) {
-    result.push_back(add(std::move(source.at(row))));
+  reserve(from.size());
+  for (const RowId row : from) { // from here on nothing throws
+    result.push_back(add(std::move(*source.rows_[row.slot])));
     source.remove(row);
   }
   return result;

@@ -8,6 +8,7 @@
 
 #include "holdfast/base/bits.h"
 #include "holdfast/base/check.h"
+#include "holdfast/plan/layer_bounds.h"
 
 namespace holdfast {
 
@@ -35,10 +36,15 @@ void require_sound(const LayerState& layer, size_t index) {
     return;
   }
   const AttentionSpec& spec = layer.attention;
-  const bool sound = spec.kv_heads > 0 && spec.query_heads > 0 &&
-      spec.query_heads % spec.kv_heads == 0 && spec.key_dim > 0 &&
-      spec.value_dim > 0 && (!spec.latent || spec.kv_heads == 1) &&
-      spec.visibility.window >= 0 && spec.visibility.sinks >= 0 &&
+  const auto within = [](int64_t number, int64_t most) {
+    return number > 0 && number <= most;
+  };
+  const bool sound = within(spec.query_heads, kMaxHeads) &&
+      within(spec.kv_heads, spec.query_heads) &&
+      spec.query_heads % spec.kv_heads == 0 &&
+      within(spec.key_dim, kMaxHeadDim) &&
+      within(spec.value_dim, kMaxHeadDim) &&
+      (!spec.latent || spec.kv_heads == 1) && in_range(spec.visibility) &&
       (spec.sink_logits.empty() ||
        static_cast<int64_t>(spec.sink_logits.size()) == spec.query_heads) &&
       (spec.donor || sound_phases(layer.phases));
@@ -46,10 +52,10 @@ void require_sound(const LayerState& layer, size_t index) {
     throw Error(
         ErrorCode::kInvalidArgument,
         "[groups] expected query heads a multiple of kv heads, one of a "
-        "latent, positive dims, "
-        "a window and sinks >= 0, a sink logit a query head or none, and "
-        "phases "
-        "of two codecs that start at 0 and rise, got something else in layer " +
+        "latent, positive dims, heads and dims of at most 65536, a window and "
+        "sinks from 0 (a window of 0 sees all) to 2147483647, a sink logit a "
+        "query head or none, and phases of two codecs that start at 0 and "
+        "rise, got something else in layer " +
             std::to_string(index));
   }
   for (const LayerPhase& phase : layer.phases) {
@@ -228,23 +234,6 @@ Bytes LayerGroups::bytes_per_token() const {
     }
   }
   return Bytes(ceil_div(sum.get(), kBlockTokens));
-}
-
-Bytes LayerGroups::retained_bytes(Position committed) const {
-  Chain chain(rules(), kBlockTokens);
-  while (chain.committed() < committed) {
-    const int64_t count =
-        std::min(chain.max_append(), (committed - chain.committed()).get());
-    chain.append(count);
-    chain.commit(count);
-  }
-  int64_t bytes = 0;
-  for (int64_t index = 0; index < size(); ++index) {
-    const auto phase = static_cast<size_t>(chain.due_phase(index));
-    bytes += chain.held(index).count() *
-        group(index).phases[phase].layout.bytes().get();
-  }
-  return Bytes(bytes);
 }
 
 } // namespace holdfast

@@ -113,9 +113,6 @@ class LayerGroups {
   /// Whole images a position of a growing row in its last phases, windows not
   /// yet full, rounded up. Recurrent layers do not grow.
   Bytes bytes_per_token() const;
-  /// The most a row of that many committed positions retains between steps,
-  /// where nothing of it is due.
-  Bytes retained_bytes(Position committed) const;
 
  private:
   std::vector<LayerGroup> groups_;

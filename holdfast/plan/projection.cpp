@@ -88,7 +88,7 @@ Bytes Chains::projected_bytes(
       const HeldBlocks held = chain.held(group);
       converting +=
           most_held(rule, held, *cut, *cut, 1) * std::max(before, after);
-      spare = due == phase ? spare : std::max(spare, after);
+      spare = std::max(spare, beside_conversion(group, phase, due).get());
       growing += most_held(rule, held, *cut, high, at_once) * after;
       if (*cut == now && copies_tail(at(row), group)) {
         growing += after; // the old tail stays until the first step has ended

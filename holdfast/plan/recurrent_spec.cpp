@@ -9,6 +9,8 @@ namespace holdfast {
 namespace {
 
 constexpr int64_t kMostTaps = 16;
+constexpr int64_t kMostHeads = int64_t{1}
+    << 16; // no size of an image overflows
 constexpr int64_t kMostDim = 512;
 constexpr int64_t kLanes = 16;
 
@@ -22,11 +24,12 @@ Status check_recurrent(const RecurrentSpec& spec) {
         std::to_string(spec.taps) + " taps";
   };
   if (spec.key_heads < 1 || spec.value_heads < 1 ||
-      spec.value_heads % spec.key_heads != 0 || spec.taps < 1) {
+      spec.value_heads > kMostHeads || spec.value_heads % spec.key_heads != 0 ||
+      spec.taps < 1) {
     return {
         ErrorCode::kInvalidArgument,
-        "[recurrent] expected value heads a multiple of key heads and a tap, "
-        "got " +
+        "[recurrent] expected value heads, at most 65536, a multiple of key "
+        "heads and a tap, got " +
             numbers()};
   }
   const auto fits = [](int64_t dim) {

@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "holdfast/plan/blank_tail.h"
+
 namespace holdfast {
 
 namespace {
@@ -46,7 +48,7 @@ planes_of(const LayerGroups& groups) {
 class PrefixExport {
  public:
   PrefixExport(const PrefixSource& source, const Usable& usable)
-      : source_(source) {
+      : source_(source), length_(usable.length) {
     for (const auto& group : usable.images) {
       for (const UsableImage& image : group) {
         const auto block = static_cast<size_t>(image.block.get());
@@ -95,12 +97,24 @@ class PrefixExport {
       mapped = source_.disk->map(*image.disk).value();
       bytes = mapped.bytes();
     }
+    std::vector<std::byte> own;
+    if (length_ < Position((image.block.get() + 1) * kBlockTokens)) {
+      own.assign(bytes.begin(), bytes.end());
+      blank_tail(
+          source_.groups.group(image.slot.group),
+          {.group = image.slot.group,
+           .phase = image.slot.phase,
+           .image = own.data(),
+           .committed = length_});
+      bytes = own;
+    }
     writer.add_image(image.slot, bytes).check();
     ++result_.images;
     result_.image_bytes += Bytes(std::ssize(bytes));
   }
 
   const PrefixSource& source_;
+  const Position length_;
   std::vector<std::vector<const UsableImage*>> images_; // [block]
   ExportedConversation result_;
 };

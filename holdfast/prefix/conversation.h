@@ -54,13 +54,15 @@ Result<ImportResult> import_conversation(
     const ConversationProgress& progress = nullptr);
 
 /// The longest prefix of the text, all of it if it is known, from which a row
-/// goes on: exactly the images that such a row holds. kNotFound where nothing
-/// is usable; what export_record() says else.
+/// goes on: exactly the images that such a row holds, and of the last block,
+/// which may be a longer text's, the prefix's own positions alone. kNotFound
+/// where nothing is usable; what export_record() says else.
 struct PrefixSource {
   PrefixTree& tree;
   DiskTier* disk = nullptr; // null: RAM alone
   ScopeHandle handle;
   const Scope& scope;
+  const LayerGroups& groups; // of the state
 };
 Result<ExportedConversation> export_prefix(
     const PrefixSource& source,

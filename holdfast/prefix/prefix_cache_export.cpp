@@ -11,7 +11,8 @@ PrefixCache::export_prefix(const Path& text, ConversationWriterOptions to) {
       {.tree = tree_,
        .disk = options_.disk.get(),
        .handle = scope_,
-       .scope = scope_text_},
+       .scope = scope_text_,
+       .groups = state_.groups()},
       text,
       std::move(to));
 }

@@ -30,13 +30,17 @@ void require_distinct(std::span<const RowId> rows, const char* where) {
   }
 }
 
+void Batch::reserve(size_t more) {
+  order_.reserve(order_.size() + more);
+  generations_.reserve(generations_.size() + more);
+  free_slots_.reserve(generations_.size() + more);
+}
+
 RowId Batch::add() {
   const bool reuse = !free_slots_.empty();
   const uint32_t slot =
       reuse ? free_slots_.back() : static_cast<uint32_t>(generations_.size());
-  // What may throw comes first.
-  order_.reserve(order_.size() + 1);
-  free_slots_.reserve(generations_.size() + 1); // for remove
+  reserve(1); // what may throw comes first; free slots: for remove
   if (reuse) {
     free_slots_.pop_back();
   } else {

@@ -43,6 +43,8 @@ class Batch {
  public:
   /// A new row, last in order.
   RowId add();
+  /// Room for so many more: adding these throws nothing.
+  void reserve(size_t more);
   /// Throws kNotFound for a row that is not here.
   void remove(RowId row);
   /// `order` names every row once; throws kInvalidArgument otherwise, kNotFound

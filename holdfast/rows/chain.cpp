@@ -26,9 +26,11 @@ Chain::Chain(const std::vector<GroupRule>& groups, int64_t block_tokens)
       "[chain] expected a group and a block size, got none");
   for (const GroupRule& rule : groups) {
     expect(
-        rule.window >= 0 && rule.sinks >= 0 && rule.keep_every >= 0,
-        "[chain] expected a window, sinks and keep_every >= 0, got a negative "
-        "one");
+        rule.window >= 0 && rule.window <= kMaxPositions.get() &&
+            rule.sinks >= 0 && rule.sinks <= kMaxPositions.get() &&
+            rule.keep_every >= 0,
+        "[chain] expected a window and sinks from 0 to 2147483647 and "
+        "keep_every >= 0, got others");
     Position before(0);
     for (const Position start : rule.starts) {
       expect(

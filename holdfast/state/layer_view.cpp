@@ -9,6 +9,7 @@
 
 #include "holdfast/base/check.h"
 #include "holdfast/env/mapping_guard.h"
+#include "holdfast/plan/layer_bounds.h"
 #include "holdfast/state/require_shape.h"
 #include "holdfast/state/state_impl.h"
 
@@ -69,15 +70,16 @@ void require_intact(const FrozenRows& frozen) {
 
 void require_sound(const ReaderSpec& reader, int64_t kv_heads) {
   const bool sound = reader.query_heads > 0 &&
-      reader.query_heads % kv_heads == 0 && std::isfinite(reader.scale) &&
-      reader.softcap >= 0.0f && reader.visibility.window >= 0 &&
-      reader.visibility.sinks >= 0 &&
+      reader.query_heads <= kMaxHeads && reader.query_heads % kv_heads == 0 &&
+      std::isfinite(reader.scale) && reader.softcap >= 0.0f &&
+      in_range(reader.visibility) &&
       (reader.sink_logits.empty() ||
        std::ssize(reader.sink_logits) == reader.query_heads);
   expect(
       sound,
-      "[State::view] expected query heads a multiple of the layer's key-value "
-      "heads, a finite scale, a soft cap, window and sinks of 0 or more and a "
+      "[State::view] expected query heads, at most 65536, a multiple of the "
+      "layer's key-value heads, a finite scale, a soft cap of 0 or more, a "
+      "window and sinks from 0 (a window of 0 sees all) to 2147483647 and a "
       "sink logit a query head or none, got another reader");
 }
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "holdfast/codec/codec_names.h"
 #include "holdfast/plan/group.h"
 
 namespace holdfast {
@@ -22,10 +23,8 @@ inline std::vector<LayerPhase> always(const Codec* keys, const Codec* values) {
 inline std::string describe(const std::vector<LayerPhase>& phases) {
   std::string text;
   for (const LayerPhase& phase : phases) {
-    const std::string keys = phase.keys->name();
-    const std::string values = phase.values->name();
-    text += (text.empty() ? "" : ", then ") + keys +
-        (values == keys ? "" : "/" + values);
+    text +=
+        (text.empty() ? "" : ", then ") + names_of(*phase.keys, *phase.values);
     if (phase.start > Position(0)) {
       text += " from " + std::to_string(phase.start.get());
     }

@@ -19,15 +19,18 @@ Bytes bytes_beside_images(
   return sum;
 }
 
-Snapshot::Snapshot(Content content) {
-  const int64_t committed = content.row.chain.committed().get();
-  if (std::ssize(content.tokens) != committed) {
+void require_tokens(std::span<const int32_t> tokens, Position committed) {
+  if (std::ssize(tokens) != committed.get()) {
     throw Error(
         ErrorCode::kInvalidArgument,
-        "[snapshot] expected " + std::to_string(committed) +
+        "[snapshot] expected " + std::to_string(committed.get()) +
             " tokens, one a committed position, got " +
-            std::to_string(content.tokens.size()));
+            std::to_string(tokens.size()));
   }
+}
+
+Snapshot::Snapshot(Content content) {
+  require_tokens(content.tokens, content.row.chain.committed());
   content_ = std::make_shared<const Content>(std::move(content));
 }
 

@@ -26,6 +26,9 @@ Bytes bytes_beside_images(
     std::span<const int32_t> tokens,
     std::span<const Attachment> attachments);
 
+/// Throws kInvalidArgument unless there is a token a committed position.
+void require_tokens(std::span<const int32_t> tokens, Position committed);
+
 class Snapshot {
  public:
   struct Content {
@@ -35,7 +38,7 @@ class Snapshot {
     std::vector<Attachment> attachments;
     BudgetCharge charge; // for the tokens and attachments
   };
-  /// Throws kInvalidArgument unless there is a token a committed position.
+  /// Throws as require_tokens().
   explicit Snapshot(Content content);
 
   std::span<const int32_t> tokens() const {

@@ -70,14 +70,16 @@ Snapshot State::snapshot(
     RowId row,
     std::span<const int32_t> tokens,
     std::vector<Attachment> attachments) {
-  BudgetCharge charge =
-      impl_->core->pool.charge(bytes_beside_images(tokens, attachments));
+  // First what is refused whatever room there is: to make some may cost others
+  // what they hold.
+  require_tokens(tokens, length(row));
+  const Bytes beside = bytes_beside_images(tokens, attachments);
   return Snapshot(
       {.tokens = {tokens.begin(), tokens.end()},
        .signature = impl_->core->signature,
        .row = impl_->chains.capture(row),
        .attachments = std::move(attachments),
-       .charge = std::move(charge)});
+       .charge = impl_->core->pool.charge(beside)});
 }
 
 RowId State::adopt(const Snapshot& snapshot) {
@@ -117,6 +119,7 @@ Snapshot State::assemble(
     const ChainFacts& facts,
     const std::vector<std::vector<BlockRef>>& held) {
   StateCore& core = *impl_->core;
+  require_tokens(tokens, facts.committed);
   CapturedRow row = holdfast::assemble(core.groups.rules(), facts, held);
   return Snapshot(
       {.tokens = {tokens.begin(), tokens.end()},

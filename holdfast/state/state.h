@@ -159,7 +159,9 @@ class State {
   /// before anything changes.
   Step begin(std::span<const RowAppend> rows);
 
-  Bytes bytes() const; // held now by all siblings, whole images
+  /// What counts in the budget now, of all siblings: whole images, and what
+  /// snapshots hold beside theirs (tokens, attachments).
+  Bytes bytes() const;
   Bytes peak_bytes() const;
   /// False where a file under a stored image of the row was cut short: no step
   /// of it commits any more.

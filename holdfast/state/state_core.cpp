@@ -2,9 +2,9 @@
 //
 // What a state is built of: groups, pool, reads and signature.
 
-#include <sstream>
-
 #include "holdfast/base/check.h"
+#include "holdfast/base/classic_stream.h"
+#include "holdfast/plan/blank_tail.h"
 #include "holdfast/plan/convert_block.h"
 #include "holdfast/state/drain.h"
 #include "holdfast/state/state_impl.h"
@@ -59,7 +59,7 @@ std::string storage_text(const std::vector<LayerPhase>& phases) {
 
 /// Numbers in hex, so that equal text means equal bits.
 std::string attention_text(const AttentionSpec& spec) {
-  std::ostringstream text;
+  std::ostringstream text = classic_stream();
   text << std::hexfloat << spec.query_heads << " query heads, " << spec.kv_heads
        << " of " << spec.key_dim << " / " << spec.value_dim << ", scale "
        << spec.scale << ", cap " << spec.softcap << ", window "
@@ -80,7 +80,7 @@ std::string attention_text(const AttentionSpec& spec) {
 }
 
 std::string recurrent_text(const RecurrentSpec& spec) {
-  std::ostringstream text;
+  std::ostringstream text = classic_stream();
   text << kRecurrentRead << ", " << spec.key_heads << " key heads of "
        << spec.key_dim << ", " << spec.value_heads << " value heads of "
        << spec.value_dim << ", " << spec.taps << " taps";
@@ -173,6 +173,9 @@ State::Impl::Impl(std::shared_ptr<StateCore> of)
                 core->groups.group(conversion.group),
                 conversion,
                 *core->options.runtime.executor);
+          },
+          [core = core.get()](const TailImage& tail) {
+            blank_tail(core->groups.group(tail.group), tail);
           }) {}
 
 State::Impl::~Impl() {

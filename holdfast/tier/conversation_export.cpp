@@ -4,9 +4,24 @@
 
 #include <utility>
 
+#include "holdfast/block/layout.h"
+
 namespace holdfast {
 
 namespace {
+
+/// Takes what is not the record's off its last node.
+void cut(std::vector<StoredNode>& path, Position length) {
+  if (path.empty() || !path.back().marks.empty()) {
+    return;
+  }
+  StoredNode& last = path.back();
+  const int64_t own = length.get() - (std::ssize(path) - 1) * kBlockTokens;
+  if (own < std::ssize(last.tokens)) {
+    last.tokens.resize(static_cast<size_t>(own));
+    last.images.clear();
+  }
+}
 
 class RecordExport {
  public:
@@ -18,7 +33,8 @@ class RecordExport {
   run(const RecordName& name, ConversationWriterOptions to) {
     const StoredRecord record = tier_.record(name).value();
     const ScopeText scope = tier_.scope_text(record.scope).value();
-    const std::vector<StoredNode> path = tier_.path(record.leaf).value();
+    std::vector<StoredNode> path = tier_.path(record.leaf).value();
+    cut(path, record.length);
     const std::string body = tier_.record_body(name).value();
     for (const StoredNode& node : path) {
       for (const StoredImage& image : node.images) {

@@ -14,6 +14,7 @@
 #include "holdfast/codec/codec.h"
 #include "holdfast/codec/rotation.h"
 #include "holdfast/codec/turbo_vector.h"
+#include "holdfast/codec/vector_loops.h"
 #include "tests/random_values.h"
 
 namespace holdfast {
@@ -44,6 +45,37 @@ struct Head {
 };
 
 using test::random_values;
+
+/// One group, one vector: what codecs do with many.
+inline AffineScale affine_encode(
+    int bits,
+    const std::vector<float>& group,
+    std::vector<uint8_t>& codes) {
+  const int64_t count = std::ssize(group);
+  AffineScale scale;
+  vector_loops().affine_encode(
+      {bits, count},
+      {.vectors = group.data(),
+       .count = 1,
+       .dim = count,
+       .codes = codes.data()},
+      &scale);
+  return scale;
+}
+inline float turbo_encode(
+    int bits,
+    const std::vector<float>& vector,
+    std::vector<uint8_t>& codes) {
+  float norm = 0.0f;
+  vector_loops().turbo_encode(
+      bits,
+      {.vectors = vector.data(),
+       .count = 1,
+       .dim = std::ssize(vector),
+       .codes = codes.data()},
+      &norm);
+  return norm;
+}
 
 /// What comes back after one token went through slot `slot`.
 inline std::vector<float> through(

@@ -51,7 +51,7 @@ void Rig::check(const Side& side) const {
 }
 
 // A snapshot of every row shows all images; each open tail stands as a copy of
-// its size.
+// its size. A sealed one, which a fork shares, is one more.
 void Rig::check_bytes() {
   const Bytes before = sides_[0].state.bytes();
   std::set<const std::byte*> images;
@@ -65,11 +65,19 @@ void Rig::check_bytes() {
       }
     }
   };
+  Bytes sealed_tails;
   {
     std::vector<Snapshot> all;
     for (Side& side : sides_) {
       for (const PlayedRow& row : side.rows) {
+        const Bytes without = side.state.bytes();
+        {
+          const State fork = side.state.extract({&row.id, 1});
+          sealed_tails -= fork.bytes() - without;
+        }
         all.push_back(side.state.snapshot(row.id, row.ids()));
+        sealed_tails += side.state.bytes() - without -
+            bytes_beside_images(all.back().tokens(), {});
         require(
             all.back().row().bytes() == side.state.retained_bytes(row.id),
             "a row to retain the images it holds");
@@ -83,7 +91,7 @@ void Rig::check_bytes() {
     }
   }
   require(
-      held == before,
+      held >= before && held <= before + sealed_tails,
       "live bytes to be the whole images held and what snapshots add");
   require(sides_[1].state.bytes() == before, "the bytes before the snapshots");
 }
@@ -184,11 +192,20 @@ void Rig::check_inputs(Side& side, const PlayedRow& row, size_t layer) {
                 want.size() * 4) == 0,
             "the inputs of position " + std::to_string(p) + at_layer(layer));
       }
+      for (int64_t p = end; p < (b + 1) * kBlockTokens; ++p) {
+        require(
+            std::memcmp(
+                at + (p - first) * std::ssize(nothing) * 4,
+                nothing.data(),
+                nothing.size() * 4) == 0,
+            "no inputs behind the row's positions" + at_layer(layer));
+      }
     }
   }
 }
 
-// Encoding the truth over what is stored changes nothing, in any plane.
+// Encoding the truth over what is stored changes nothing, in any plane; nor
+// does encoding zeros behind the row's positions.
 void Rig::check_images(Side& side, const PlayedRow& row, size_t layer) {
   if (cells_[layer].recurrent) {
     check_inputs(side, row, layer);
@@ -209,10 +226,15 @@ void Rig::check_images(Side& side, const PlayedRow& row, size_t layer) {
     require(block.bytes() == phase.layout.bytes(), "an image of the phase");
     std::vector<std::byte> copy(
         block.image(), block.image() + block.bytes().get());
-    const int64_t end = std::min(row.size(), (b + 1) * kBlockTokens);
-    for (int64_t p = b * kBlockTokens; p < end; ++p) {
-      const KeysValues& source = truths_[layer].source(
-          row.tokens[static_cast<size_t>(p)].token, in_phase);
+    KeysValues nothing =
+        truths_[layer].source(row.tokens.front().token, in_phase);
+    std::ranges::fill(nothing.keys, 0.0f);
+    std::ranges::fill(nothing.values, 0.0f);
+    for (int64_t p = b * kBlockTokens; p < (b + 1) * kBlockTokens; ++p) {
+      const KeysValues& source = p < row.size()
+          ? truths_[layer].source(
+                row.tokens[static_cast<size_t>(p)].token, in_phase)
+          : nothing;
       for (const ChannelRole role :
            {ChannelRole::kKeys, ChannelRole::kValues}) {
         const int64_t dim = std::ssize(source.of(role)) / group.kv_heads;

@@ -25,7 +25,7 @@ std::vector<float> awkward_values(int64_t count) {
 TEST(AttendAppend, WritesTheBytesOfTheCodecForEverySlotAndCount) {
   for (const KernelPath path : paths_here()) {
     for (const Codec* codec : dense_codecs()) {
-      const auto format = static_cast<int>(*dense_format(*codec));
+      const auto format = static_cast<int>(codec->form().format);
       for (const int64_t dim : {64, 80, 96, 128, 192, 256}) {
         const int64_t stride = dim * 2; // of two heads
         const std::vector<float> source = awkward_values(64 * stride);

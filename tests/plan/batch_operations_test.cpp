@@ -214,5 +214,28 @@ TEST(BatchOperations, RefuseACapturedRowOfOtherRules) {
   EXPECT_TRUE(elsewhere.order().empty());
 }
 
+TEST(BatchOperations, RefuseACapturedRowWhoseBlocksAreOthers) {
+  Stamped rows(mixed());
+  const RowId row = rows.chains.add();
+  rows.feed(row, 70, 1000);
+  const CapturedRow captured = rows.chains.capture(row);
+  Stamped other(mixed());
+  const auto refused = [&](const auto& change) {
+    CapturedRow changed = captured;
+    change(changed.blocks);
+    EXPECT_EQ(
+        code_of([&] { other.chains.add(changed); }),
+        ErrorCode::kInvalidArgument);
+    EXPECT_TRUE(other.chains.order().empty());
+    EXPECT_EQ(other.pool.live_blocks(), 0);
+  };
+  using Blocks = std::vector<std::vector<BlockRef>>;
+  refused([](Blocks& blocks) { std::swap(blocks[0], blocks[1]); });
+  refused([](Blocks& blocks) { blocks[0].pop_back(); });
+  refused([](Blocks& blocks) { blocks[0][0] = BlockRef(); });
+  refused([](Blocks& blocks) { blocks.pop_back(); });
+  other.chains.add(captured);
+}
+
 } // namespace
 } // namespace holdfast

@@ -192,7 +192,6 @@ TEST(Chains, DropACancelledRowAtOnceAndOnlyThat) {
   EXPECT_TRUE(rows.chains.remove(longer));
   EXPECT_FALSE(rows.chains.remove(longer));
   EXPECT_THAT(rows.chains.order(), ElementsAre(shorter));
-  EXPECT_EQ(rows.chains.index_of(shorter), RowIndex(0));
   EXPECT_EQ(rows.chains.chain(shorter).committed(), Position(3));
   EXPECT_EQ(rows.pool.live_bytes(), kept);
   EXPECT_EQ(

@@ -8,6 +8,9 @@
 #include <vector>
 
 #include "holdfast/block/layout.h"
+#include "holdfast/codec/kv_choice.h"
+#include "holdfast/plan/layer_bounds.h"
+#include "retained.h"
 #include "tests/code_of.h"
 
 namespace holdfast {
@@ -126,12 +129,12 @@ TEST(LayerGroups, LayOutKeysPlanesBeforeValuesForEveryLayer) {
 TEST(LayerGroups, RetainAWindowedGroupOnlyUpToItsWindow) {
   const LayerGroups groups(std::vector{layer({128, 0}), layer()});
   const int64_t image = groups.group(0).phases[0].layout.bytes().get();
-  EXPECT_EQ(groups.retained_bytes(Position(0)), Bytes(0));
-  EXPECT_EQ(groups.retained_bytes(Position(1)), Bytes(2 * image));
-  EXPECT_EQ(groups.retained_bytes(Position(64)), Bytes(2 * image));
-  EXPECT_EQ(groups.retained_bytes(Position(65)), Bytes(4 * image));
+  EXPECT_EQ(retained_bytes(groups, Position(0)), Bytes(0));
+  EXPECT_EQ(retained_bytes(groups, Position(1)), Bytes(2 * image));
+  EXPECT_EQ(retained_bytes(groups, Position(64)), Bytes(2 * image));
+  EXPECT_EQ(retained_bytes(groups, Position(65)), Bytes(4 * image));
   // 6400 positions: 100 blocks, of which the window needs the last two.
-  EXPECT_EQ(groups.retained_bytes(Position(6400)), Bytes(102 * image));
+  EXPECT_EQ(retained_bytes(groups, Position(6400)), Bytes(102 * image));
 }
 
 TEST(LayerGroups, GiveEachPhaseImagesOfItsOwn) {
@@ -152,9 +155,10 @@ TEST(LayerGroups, GiveEachPhaseImagesOfItsOwn) {
   EXPECT_EQ(groups.bytes_per_token(), Bytes(2 * 5 * 64));
   // Four planes a block and head until 99, two blocks; then three.
   EXPECT_EQ(
-      groups.retained_bytes(Position(99)), Bytes(2 * (2 * 4 + 2 * 2) * plane));
+      retained_bytes(groups, Position(99)), Bytes(2 * (2 * 4 + 2 * 2) * plane));
   EXPECT_EQ(
-      groups.retained_bytes(Position(101)), Bytes(2 * (2 * 3 + 2 * 2) * plane));
+      retained_bytes(groups, Position(101)),
+      Bytes(2 * (2 * 3 + 2 * 2) * plane));
 }
 
 TEST(LayerGroups, KeepApartLayersThatChangeElsewhereOrIntoSomethingElse) {
@@ -203,6 +207,46 @@ TEST(LayerGroups, RefuseNumbersThatContradictEachOther) {
   EXPECT_EQ(build([](LayerState& l) { l.phases[0].start = Position(1); }), bad);
   EXPECT_EQ(build([](LayerState& l) { l.phases.push_back(l.phases[0]); }), bad);
   EXPECT_EQ(code_of([] { LayerGroups{std::vector<LayerState>{}}; }), bad);
+}
+
+// As INT64_MAX for "all": sums with a position wrap, and a query has no keys.
+TEST(LayerGroups, RefuseNumbersWhoseSumsAndSizesWouldOverflow) {
+  const auto build = [](const auto& change) {
+    std::vector<LayerState> layers{layer()};
+    change(layers[0].attention);
+    return code_of([&] { LayerGroups{layers}; });
+  };
+  const int64_t positions = kMaxPositions.get();
+  for (const int64_t most : {positions + 1, kNeverStart.get()}) {
+    EXPECT_EQ(
+        build([&](AttentionSpec& a) { a.visibility.window = most; }),
+        ErrorCode::kInvalidArgument);
+    EXPECT_EQ(
+        build([&](AttentionSpec& a) {
+          a.visibility = {.window = 1, .sinks = most};
+        }),
+        ErrorCode::kInvalidArgument);
+  }
+  for (const int64_t most : {kMaxHeads * 2, int64_t{1} << 58}) {
+    EXPECT_EQ(
+        build([&](AttentionSpec& a) { a.query_heads = most; }),
+        ErrorCode::kInvalidArgument);
+    EXPECT_EQ(
+        build([&](AttentionSpec& a) { a.query_heads = a.kv_heads = most; }),
+        ErrorCode::kInvalidArgument);
+    EXPECT_EQ(
+        build([&](AttentionSpec& a) { a.key_dim = most; }),
+        ErrorCode::kInvalidArgument);
+    EXPECT_EQ(
+        build([&](AttentionSpec& a) { a.value_dim = most; }),
+        ErrorCode::kInvalidArgument);
+  }
+  EXPECT_EQ(
+      build([&](AttentionSpec& a) {
+        a.visibility = {.window = positions, .sinks = positions};
+        a.query_heads = a.kv_heads = kMaxHeads;
+      }),
+      ErrorCode::kOk);
 }
 
 } // namespace

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "holdfast/plan/group.h"
+#include "retained.h"
 #include "stamped.h"
 
 namespace holdfast {
@@ -244,9 +245,9 @@ TEST(Keep, IsCountedWithWhatARowRetainsAndWithEachToken) {
   EXPECT_EQ(groups.group(0).rule.keep_every, 4);
   EXPECT_EQ(groups.image_bytes(), without.image_bytes());
   const int64_t image = groups.image_bytes()[0].get();
-  EXPECT_EQ(without.retained_bytes(Position(6400)), Bytes(1 * image));
+  EXPECT_EQ(retained_bytes(without, Position(6400)), Bytes(1 * image));
   // 25 blocks of 100, of which the last is held anyway.
-  EXPECT_EQ(groups.retained_bytes(Position(6400)), Bytes(25 * image));
+  EXPECT_EQ(retained_bytes(groups, Position(6400)), Bytes(25 * image));
   EXPECT_EQ(without.bytes_per_token(), Bytes(0));
   EXPECT_EQ(groups.bytes_per_token(), Bytes((image + 255) / 256));
   // Layers that keep otherwise are another group.

@@ -141,6 +141,48 @@ TEST(PhaseBudget, FitsThreePhasesInOneStepIntoExactlyWhatItNeeds) {
   }
 }
 
+// A span over both starts takes one fork from the dense images to the last
+// phase, while another has reached the first start: the block that they share
+// is converted to both kinds, and counted for each.
+TEST(PhaseBudget, FitsForksOfADenseRowThatAreDueForTwoPhases) {
+  const std::vector<Bytes> kinds{Bytes(4096), Bytes(16384), Bytes(8192)};
+  const std::vector<GroupRule> rules{{.starts = {Position(70), Position(128)}}};
+  const BlockConverter convert = [](const BlockConversion&) {};
+  for (const bool later_first : {true, false}) {
+    const auto fill = [&](Chains& chains) {
+      const RowId trunk = chains.add();
+      chains.begin(Appends{{trunk, 64}}).commit_all();
+      const RowId early = chains.fork(trunk);
+      chains.begin(Appends{{early, 6}}).commit_all();
+      const RowId later = chains.fork(trunk);
+      const std::vector<BidirectionalSpan> over{{Position(64), Position(130)}};
+      chains.begin(Appends{{later, 66, over}}).commit_all();
+      EXPECT_EQ(chains.chain(early).due_phase(0), 1);
+      EXPECT_EQ(chains.chain(later).due_phase(0), 2);
+      EXPECT_EQ(chains.chain(later).phase(0), 0);
+      return later_first ? Appends{{later, 1}, {early, 1}}
+                         : Appends{{early, 1}, {later, 1}};
+    };
+    BlockPool wide(kinds);
+    Chains chains(wide, rules, convert);
+    const Appends appends = fill(chains);
+    const Bytes room = wide.live_bytes() + chains.bytes_needed(appends);
+    BlockPool narrow(kinds, room);
+    Chains exact(narrow, rules, convert);
+    const Appends same = fill(exact);
+    ASSERT_NO_THROW(exact.begin(same).commit_all()) << later_first;
+    exact.check_invariants();
+    EXPECT_LE(narrow.peak_bytes(), room);
+    // Less is refused before anything is converted.
+    BlockPool less(kinds, room - Bytes(4096));
+    Chains refusing(less, rules, convert);
+    const Appends again = fill(refusing);
+    const std::string before = dump_of(refusing, less);
+    EXPECT_EQ(code_of([&] { refusing.begin(again); }), ErrorCode::kOutOfBudget);
+    EXPECT_EQ(dump_of(refusing, less), before);
+  }
+}
+
 /// The most that the row's images took while it grew.
 int64_t peak_while_growing(Phased& rows, RowId row, int64_t tokens, int64_t u) {
   int64_t peak = rows.chains.retained_bytes(row).get();

@@ -2,8 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
+#include <span>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include "phased.h"
@@ -271,6 +274,59 @@ TEST(Phase, CopiesATailThatABrokenOffConversionEncoded) {
   EXPECT_EQ(stamps_of(chains, first)[0][70], 3070u);
   EXPECT_EQ(stamps_of(chains, second)[0][69], 1069u);
   EXPECT_EQ(stamps_of(chains, second)[0][70], 5070u);
+  chains.check_invariants();
+}
+
+// Where a span covers both starts, a row goes from the first phase to the last:
+// through the one between, as others do that reach the starts one by one.
+TEST(Phase, StoresABlockAlikeWhetherOrNotASpanCoversTwoStarts) {
+  const std::vector<GroupRule> rules{{.starts = {Position(70), Position(140)}}};
+  BlockPool pool({Bytes(4096), Bytes(4096), Bytes(4096)});
+  std::vector<std::pair<int64_t, int64_t>> ways;
+  Chains chains(pool, rules, [&](const BlockConversion& conversion) {
+    ways.emplace_back(conversion.from, conversion.to);
+    for (int64_t slot = 0; slot < conversion.slots; ++slot) {
+      // What a way adds says between which phases it led.
+      const uint64_t stamp = stamp_in(conversion.source, slot) +
+          (conversion.to == 1 ? 1000000u : 3000000u * conversion.from);
+      std::memcpy(conversion.target + slot * 8, &stamp, 8);
+    }
+  });
+  const auto feed = [&](RowId row, const RowAppend& append) {
+    Transaction step = chains.begin(Appends{append});
+    const bool dense = chains.chain(row).phase(0) == 0;
+    stamp_step(*step.plan(), dense ? 0 : 1000000u);
+    step.commit_all();
+  };
+  const RowId plain = chains.add();
+  for (const int64_t count : {64, 6, 70}) {
+    feed(plain, {plain, count});
+  }
+  chains.begin(Appends{{plain, 1}}).commit_all();
+  const RowId spanned = chains.add();
+  feed(spanned, {spanned, 64});
+  const std::vector<BidirectionalSpan> over{{Position(64), Position(145)}};
+  feed(spanned, {spanned, 81, over});
+  EXPECT_EQ(chains.chain(spanned).phase(0), 0);
+  ways.clear();
+  // A fork of it shares the way that its full blocks have gone.
+  const RowId fork = chains.fork(spanned);
+  const Bytes before = pool.live_bytes();
+  const Bytes needed = chains.bytes_needed(Appends{{spanned, 1}});
+  chains.begin(Appends{{spanned, 1}}).commit_all();
+  EXPECT_LE(pool.live_bytes() - before, needed);
+  EXPECT_EQ(chains.chain(spanned).phase(0), 2);
+  const std::vector<std::pair<int64_t, int64_t>> in_turn{
+      {0, 1}, {1, 2}, {0, 1}, {1, 2}, {0, 1}, {1, 2}};
+  EXPECT_EQ(ways, in_turn);
+  ways.clear();
+  chains.begin(Appends{{fork, 1}}).commit_all();
+  EXPECT_EQ(ways.size(), 2u); // its tail alone
+  for (const RowId row : {spanned, fork}) {
+    EXPECT_TRUE(std::ranges::equal(
+        std::span(stamps_of(chains, row)[0]).first(140),
+        std::span(stamps_of(chains, plain)[0]).first(140)));
+  }
   chains.check_invariants();
 }
 

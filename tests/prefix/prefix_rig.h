@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <memory>
 #include <string>
 #include <utility>
@@ -92,14 +93,27 @@ inline std::vector<GroupRule> full_rules() {
 }
 
 struct PrefixRig {
+  static constexpr int32_t kAllGroups = std::numeric_limits<int32_t>::max();
+
   explicit PrefixRig(std::vector<GroupRule> given, int64_t image = kRigImage)
-      : rules(std::move(given)), pool({Bytes(image)}) {}
+      : rules(std::move(given)),
+        pool(std::vector<Bytes>(
+            static_cast<size_t>(kind({kAllGroups, 0})),
+            Bytes(image))) {}
 
   static Scope scope(const std::string& model = "a") {
     return Scope(signature("model", model));
   }
+  /// One a group and phase, in order.
+  int64_t kind(ImageSlot slot) const {
+    int64_t kind = slot.phase;
+    for (int32_t group = 0; group < std::ssize(rules); ++group) {
+      kind += group < slot.group ? rules[size_t(group)].phases() : 0;
+    }
+    return kind;
+  }
   BlockRef image(const Text& text, int64_t block, ImageSlot slot) {
-    BlockRef ref = pool.allocate(0);
+    BlockRef ref = pool.allocate(kind(slot));
     const auto all = stamps(text, slot);
     const int64_t begin = block * kBlockTokens;
     const int64_t end = std::min(begin + kBlockTokens, text.size());
@@ -148,7 +162,8 @@ struct PrefixRig {
     for (const auto& group : found.images) {
       auto& blocks = held.emplace_back();
       for (const UsableImage& image : group) {
-        blocks.push_back(image.ram ? image.ram : pool.allocate(0));
+        blocks.push_back(
+            image.ram ? image.ram : pool.allocate(kind(image.slot)));
         blocks.back().seal();
       }
     }

@@ -227,6 +227,11 @@ TEST(Recurrent, SaysWhichSpecsItCannotDo) {
       check_recurrent({2, 3, 32, 32, 4}).code(), ErrorCode::kInvalidArgument);
   EXPECT_EQ(
       check_recurrent({2, 2, 32, 32, 0}).code(), ErrorCode::kInvalidArgument);
+  const int64_t wraps = int64_t{1} << 58; // as many bytes of states wrap to 0
+  EXPECT_EQ(
+      check_recurrent({wraps, wraps, 32, 32, 4}).code(),
+      ErrorCode::kInvalidArgument);
+  EXPECT_TRUE(check_recurrent({1 << 16, 1 << 16, 32, 32, 4}).ok());
   EXPECT_EQ(check_recurrent({2, 2, 24, 32, 4}).code(), ErrorCode::kUnsupported);
   EXPECT_EQ(
       check_recurrent({2, 2, 32, 528, 4}).code(), ErrorCode::kUnsupported);

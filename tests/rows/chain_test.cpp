@@ -291,6 +291,10 @@ TEST(Chain, RefusesToBeBuiltFromNonsense) {
   EXPECT_EQ(build({{.window = -1}}, 64), ErrorCode::kInvalidArgument);
   EXPECT_EQ(
       build({{.window = 4, .sinks = -1}}, 64), ErrorCode::kInvalidArgument);
+  const int64_t more = kMaxPositions.get() + 1; // sums with it may overflow
+  EXPECT_EQ(build({{.window = more}}, 64), ErrorCode::kInvalidArgument);
+  EXPECT_EQ(
+      build({{.window = 4, .sinks = more}}, 64), ErrorCode::kInvalidArgument);
 }
 
 } // namespace

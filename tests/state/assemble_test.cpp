@@ -152,6 +152,35 @@ TEST(Assemble, RefusesBlocksThatAreMissingOpenOrOfAnotherNumber) {
   refused(std::vector<std::vector<BlockRef>>(1));
 }
 
+// At the length of a change both phases are possible; the blocks are of one.
+TEST(Assemble, RefusesBlocksOfAnotherGroupOrPhase) {
+  StateOptions changing = options();
+  changing.precision.phases.push_back(
+      {.keys = find_codec("q8").value(),
+       .values = find_codec("q8").value(),
+       .start = Position(128)});
+  State state(changing);
+  const RowId row = state.add_row();
+  const Sequence a(128, 5);
+  append_to(state, row, {&a, 0, 128});
+  const std::vector<int32_t> tokens(128);
+  const Snapshot snapshot = state.snapshot(row, tokens);
+  std::vector<std::vector<BlockRef>> held = snapshot.row().blocks;
+  std::erase(held[1], BlockRef());
+  held[1].erase(held[1].begin(), held[1].end() - 1); // of a window of 20
+  state.assemble(tokens, {Position(128), {0, 0}}, held);
+  for (const ChainFacts& facts :
+       {ChainFacts{Position(128), {1, 0}}, ChainFacts{Position(128), {0, 1}}}) {
+    expect_error(ErrorCode::kInvalidArgument, [&] {
+      state.assemble(tokens, facts, held);
+    });
+  }
+  held[1][0] = held[0][0];
+  expect_error(ErrorCode::kInvalidArgument, [&] {
+    state.assemble(tokens, {Position(128), {0, 0}}, held);
+  });
+}
+
 TEST(Assemble, SharesStoredImagesAndCopiesTheLastAlone) {
   const Sequence a(300, 5);
   State state(options());

@@ -107,6 +107,47 @@ TEST(Snapshot, RefusesAnotherNumberOfTokensThanPositions) {
   state.snapshot(row, tokens(64));
 }
 
+// Room is made by taking it from others, so it is not asked for in vain.
+TEST(Snapshot, ThatIsRefusedAsksNobodyForRoom) {
+  const Sequence a(64, 75);
+  StateOptions full = options();
+  {
+    State measured(full);
+    const RowId row = measured.add_row();
+    append_to(measured, row, {&a, 0, 40});
+    full.max_bytes = measured.bytes();
+  }
+  State state(full);
+  int asked = 0;
+  state.set_reclaimer([&](Bytes) { ++asked; });
+  const RowId row = state.add_row();
+  append_to(state, row, {&a, 0, 40});
+  const RowId gone = state.add_row();
+  state.remove_row(gone);
+  asked = 0;
+  expect_error(
+      ErrorCode::kInvalidArgument, [&] { state.snapshot(row, tokens(39)); });
+  expect_error(ErrorCode::kNotFound, [&] { state.snapshot(gone, tokens(40)); });
+  expect_error(ErrorCode::kInvalidArgument, [&] {
+    state.assemble(tokens(39), {Position(40), {0, 0}}, {});
+  });
+  {
+    const RowId other = state.add_row();
+    state.remove_row(row);
+    const RowAppend append{other, 40};
+    const Step step = state.begin({&append, 1});
+    asked = 0;
+    expect_error(
+        ErrorCode::kInvalidArgument, [&] { state.snapshot(other, tokens(0)); });
+  }
+  EXPECT_EQ(asked, 0);
+  const RowId again = state.add_row();
+  append_to(state, again, {&a, 0, 40});
+  expect_error(
+      ErrorCode::kOutOfBudget, [&] { state.snapshot(again, tokens(40)); });
+  EXPECT_GT(asked, 0);
+}
+
 TEST(Snapshot, NamesTheFieldInWhichSignaturesDiffer) {
   const Sequence a(64, 76);
   State state(options());

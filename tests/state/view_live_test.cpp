@@ -3,6 +3,9 @@
 // A live view follows its rows, and its arrays are stale once these change. It
 // changes nothing itself, and refuses what it cannot answer.
 
+#include <limits>
+
+#include "holdfast/plan/layer_bounds.h"
 #include "tests/state/failing_codec.h"
 #include "tests/state/view_rig.h"
 
@@ -331,6 +334,15 @@ TEST(LiveView, RefusesWhatItHasNotByTypeAndName) {
   refuses([&] { view_of({.query_heads = 3}); });
   refuses([&] { view_of({.query_heads = 4, .softcap = -1.0f}); });
   refuses([&] { view_of({.query_heads = 4, .visibility = {.window = -1}}); });
+  // As "all": its sum with a position would wrap, and a query would have no
+  // block to read.
+  const int64_t wraps = std::numeric_limits<int64_t>::max();
+  refuses(
+      [&] { view_of({.query_heads = 4, .visibility = {.window = wraps}}); });
+  refuses([&] {
+    view_of({.query_heads = 4, .visibility = {.window = 9, .sinks = wraps}});
+  });
+  refuses([&] { view_of({.query_heads = 2 * kMaxHeads}); });
   refuses([&] { view_of({.query_heads = 4, .sink_logits = {1.0f}}); });
   refuses([&] { state.view({&row, 1}, LayerIndex(4)); });
   refuses([&] { state.view({}, kFullLayer); });

@@ -83,6 +83,36 @@ TEST(ConversationTier, ARecordComesBackWholeInAnotherTier) {
   }
 }
 
+// Its last node is a longer text's.
+TEST(ConversationTier, ARecordTakesNothingAlongThatComesBehindIt) {
+  ExportRig from;
+  StoreBatch shorter = chat_batch(
+      from.tier->scope(kScopeText).value(),
+      chat_tokens(0, kTokens),
+      "two",
+      from.rig.images);
+  shorter.record->length = Position(150);
+  from.tier->store(shorter).value();
+  const auto exported =
+      export_record(*from.tier, {"chat", "two"}, {from.rig.memory, "/file", 0})
+          .value();
+  EXPECT_EQ(exported.tokens, Position(150));
+  EXPECT_EQ(exported.images, 4); // of the two full nodes
+  EXPECT_EQ(exported.image_bytes, Bytes(2 * 12288));
+  const auto file = from.file();
+  ASSERT_EQ(file->content().nodes.size(), 3u);
+  EXPECT_EQ(std::ssize(file->content().nodes.back().tokens), 150 - 128);
+  TierRig to;
+  const auto tier = to.open();
+  ConversationImport how = how_to();
+  how.name = {"chat", "two"};
+  import_conversation(*tier, *file, how).value();
+  EXPECT_EQ(
+      tier->record_text({"chat", "two"}).value().tokens, chat_tokens(0, 150));
+  EXPECT_EQ(offered(*tier).restorable(chat_tokens(0, 150)), 128);
+  expect_consistent(*tier);
+}
+
 TEST(ConversationTier, WhatTheTierHasIsNotWrittenAgain) {
   ExportRig from;
   from.to_file();

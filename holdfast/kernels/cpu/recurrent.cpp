@@ -145,7 +145,11 @@ class HeadRun {
             block.inputs, at(b - 1).inputs + kBlockTokens * width, history());
       }
     } else if (*block.mark > span_.start) {
-      *block.mark = 0; // counts inputs that are about to be written anew
+      // It counts inputs that are about to be written anew. Where the step ends
+      // in a later block, nothing is written over it: what a full block holds
+      // follows from its own tokens.
+      *block.mark = 0;
+      std::fill_n(block.running, spec_.head_state(), 0.0f);
     }
     const int64_t to = std::min(end_, begin + kBlockTokens);
     for (int64_t p = std::max(span_.start, begin); p < to; ++p) {
