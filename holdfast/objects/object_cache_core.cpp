@@ -69,8 +69,7 @@ ObjectCache::Core::Disk::Disk(Core& core, const ObjectCacheOptions& options)
           [&core](const ObjectKey& key, const Object& object) {
             const std::lock_guard lock(core.mutex);
             core.index.set_on_disk(key, object);
-          },
-          options.evicted),
+          }),
       queue({.clock = options.clock, .writers = options.writers}),
       durability(
           queue,
@@ -258,7 +257,8 @@ Object ObjectCache::Core::put(
   std::unique_lock lock(mutex);
   const ObjectIndex::Entry* entry = index.find(key);
   const bool kept = again && entry && entry->object == *old;
-  const bool known = kept && !entry->from_disk; // to the coordinator
+  // To the coordinator; what the disk has it may have evicted since.
+  const bool known = kept && !entry->from_disk && !entry->on_disk;
   if (kept) {
     index.set_put(key);
   } else {

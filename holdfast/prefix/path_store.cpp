@@ -51,7 +51,7 @@ PathStore::make(const RecordKey& key) {
         ErrorCode::kNotFound,
         "[prefix] expected a text that was put, got none");
   }
-  drop_lost(tree_, disk_);
+  disk_.drop_cut();
   auto content =
       std::make_shared<const PathContent>(tree_, scope_, std::move(wanted));
   if (!content->is_whole()) {
@@ -97,13 +97,8 @@ Status PathStore::write(const PathContent& mine) {
   if (!stored.ok()) {
     return stored.status();
   }
-  Stored nodes = std::move(stored).value();
-  const size_t known = mine.write().batch.nodes.size();
-  nodes.nodes.resize(known);
-  nodes.images.resize(known);
-  mine.set_stored(nodes);
   const std::lock_guard lock(mutex_);
-  written_ += nodes.written;
+  written_ += stored.value().written;
   return {};
 }
 
@@ -118,12 +113,32 @@ Result<Stored> PathStore::attempt(const PathContent& content) {
     batch.nodes.insert(batch.nodes.end(), beyond.begin(), beyond.end());
     batch.record = record_to_store(content);
   } else if (batch.nodes.empty()) {
-    return Stored(); // the disk has all of it
+    return all_there(content);
   }
-  Removed evicted;
-  Result<Stored> stored = disk_.store(batch, &evicted);
-  tree_.removed(evicted.nodes); // by a store that failed
-  return stored;
+  return disk_.store(batch, [&](const Stored& stored) {
+    Stored nodes = stored;
+    const size_t known = content.write().batch.nodes.size();
+    nodes.nodes.resize(known); // none beyond the tree's
+    nodes.images.resize(known);
+    content.set_stored(nodes);
+  });
+}
+
+Result<Stored> PathStore::all_there(const PathContent& content) {
+  const Result<bool> there = is_on_disk(content.wanted());
+  if (there.ok() && !there.value()) {
+    return Status(
+        ErrorCode::kNotFound,
+        "[prefix] expected state that the disk has, got a part: it was "
+        "evicted");
+  }
+  return there.ok() ? Result<Stored>(Stored()) : there.status();
+}
+
+// The tree hears what this process takes off the disk, and not what others do.
+Result<bool> PathStore::is_on_disk(const WantedPath& wanted) {
+  const auto images = tree_.stored_images(scope_, wanted.path());
+  return images ? disk_.has(*images) : Result<bool>(false);
 }
 
 // What a put wants stays wanted until it is stored.
@@ -132,13 +147,8 @@ bool PathStore::is_durable(const RecordKey& key, uint64_t) {
   if (!wanted) {
     return true;
   }
-  drop_lost(tree_, disk_);
-  if (wanted->record || !wanted->fresh.empty() ||
-      !tree_.is_stored(scope_, wanted->path())) {
-    return false;
-  }
-  wanted_.done(key, *wanted);
-  return true;
+  disk_.drop_cut();
+  return !wanted->record && wanted->fresh.empty() && done(key, *wanted);
 }
 
 // Nodes are shared, so a longer path's store may have written this one; but
@@ -148,10 +158,15 @@ bool PathStore::is_covered(const RecordKey& key) {
   if (!wanted) {
     return true;
   }
-  if (wanted->record || !tree_.is_stored(scope_, wanted->path())) {
+  return !wanted->record && done(key, *wanted);
+}
+
+bool PathStore::done(const RecordKey& key, const WantedPath& wanted) {
+  const Result<bool> there = is_on_disk(wanted);
+  if (!there.ok() || !there.value()) {
     return false;
   }
-  wanted_.done(key, *wanted);
+  wanted_.done(key, wanted);
   return true;
 }
 

@@ -55,6 +55,11 @@ class PathStore : public RecordSource, public RecordStore {
  private:
   Status write(const PathContent& content);
   Result<Stored> attempt(const PathContent& content);
+  /// Where the tree knows nothing to write: kNotFound if the disk lacks some.
+  Result<Stored> all_there(const PathContent& content);
+  /// All that a row of the path needs, as the disk says.
+  Result<bool> is_on_disk(const WantedPath& wanted);
+  bool done(const RecordKey& key, const WantedPath& wanted);
 
   PrefixTree& tree_;
   DiskTier& disk_;

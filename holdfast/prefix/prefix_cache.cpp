@@ -103,7 +103,7 @@ void PrefixCache::load() {
 void PrefixCache::give_up(const UsableImage& image) {
   tree_.unreadable(image);
   if (options_.disk) {
-    drop_lost(tree_, *options_.disk); // the others of its segment
+    options_.disk->drop_cut(); // the others of its segment
   }
 }
 
@@ -317,10 +317,6 @@ std::optional<NodeHandle> PrefixCache::pin(const Path& text) {
 
 bool PrefixCache::unpin(NodeHandle pinned) {
   return tree_.unpin(pinned);
-}
-
-void PrefixCache::removed(const Removed& removed) {
-  tree_.removed(removed.nodes);
 }
 
 Bytes PrefixCache::ram() const {

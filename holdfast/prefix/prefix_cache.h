@@ -125,9 +125,6 @@ class PrefixCache {
   /// Writes what the disk lacks; see FlushReport. Without a disk: durable is
   /// false where anything was put.
   FlushReport flush(const FlushOptions& options = {});
-  /// What another user of the disk's tier took out of it, such as an object
-  /// cache. Any thread.
-  void removed(const Removed& removed);
   /// What is known of a text, in a file: see export_prefix().
   Result<ExportedConversation>
   export_prefix(const Path& text, ConversationWriterOptions to);

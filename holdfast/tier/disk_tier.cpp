@@ -2,6 +2,7 @@
 
 #include "holdfast/tier/disk_tier.h"
 
+#include <algorithm>
 #include <tuple>
 #include <utility>
 
@@ -228,6 +229,29 @@ Result<Removed> DiskTier::remove_nodes(std::span<const NodeId> nodes) {
       }
     });
   });
+}
+
+Result<bool> DiskTier::has(std::span<const NamedImage> images) {
+  return core_->run([&] {
+    // One read transaction: pages are checked for change once.
+    ManifestTransaction transaction(core_->database());
+    const bool all = std::ranges::all_of(images, [&](const NamedImage& image) {
+      return find_image(core_->database(), image.node, image.slot) ==
+          image.extent;
+    });
+    transaction.commit();
+    return all;
+  });
+}
+
+std::shared_ptr<const void> DiskTier::listen(TierListener& listener) {
+  DiskTierCore& core = *core_;
+  const std::lock_guard lock(core.mutex);
+  core.listeners.push_back(&listener);
+  return {&listener, [&core](const TierListener* gone) {
+            const std::lock_guard again(core.mutex);
+            std::erase(core.listeners, gone);
+          }};
 }
 
 TierReport DiskTier::report() const {

@@ -48,6 +48,8 @@ void DiskTierCore::open_manifest() {
         suspect_ ? Manifest::Check::kThorough : Manifest::Check::kSchema);
     loaded_version = -1;
     suspect_ = false;
+    const uint64_t before = std::exchange(inode_, manifest_->inode());
+    all_gone_ = all_gone_ || (before != 0 && before != inode_);
   };
   const Result<FileFacts> facts = options.files->facts(folder->manifest_path());
   if (facts.ok() && facts.value().kind != FileFacts::Kind::kFile) {
@@ -75,6 +77,7 @@ void DiskTierCore::set_aside(const std::string& reason) {
   // The database first: a journal without its database is dropped by SQLite, a
   // database without its journal would be believed.
   options.files->rename(folder->manifest_path(), to).check();
+  all_gone_ = true;
   options.files->sync_folder(options.folder).check();
   const Status journal = options.files->rename(
       folder->path(TierFolder::kJournal), to + "-journal");
@@ -94,6 +97,23 @@ bool DiskTierCore::recover(ErrorCode code, int attempt) {
   manifest_.reset();
   suspect_ = suspect_ || code == ErrorCode::kCorrupt;
   return code == ErrorCode::kCorrupt && attempt == 0;
+}
+
+void DiskTierCore::tell() {
+  const bool all = std::exchange(all_gone_, false);
+  const Removed removed = std::exchange(gone, {});
+  const Lost dropped = std::exchange(lost, {});
+  for (TierListener* listener : listeners) {
+    if (all) {
+      listener->set_aside();
+    }
+    if (!removed.is_empty()) {
+      listener->removed(removed);
+    }
+    if (!dropped.is_empty()) {
+      listener->lost(dropped);
+    }
+  }
 }
 
 void DiskTierCore::pass_over(const Error& error) {
@@ -204,8 +224,10 @@ void DiskTierCore::expire_records(Removed& removed) {
   for (const RecordName& name : over) {
     remove_record_row(database(), name);
   }
-  transaction.commit();
-  removed.records.insert(removed.records.end(), over.begin(), over.end());
+  Removed expired;
+  expired.records = over;
+  commit(transaction, expired);
+  removed.add(expired);
 }
 
 } // namespace holdfast

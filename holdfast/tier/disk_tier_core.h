@@ -65,6 +65,13 @@ class DiskTierCore {
 
   // In an access.
 
+  /// Commits what took that out; it is told when the access ends, also where
+  /// the commit fails, for it may have happened.
+  void commit(ManifestTransaction& transaction, const Removed& removed) {
+    gone.add(removed);
+    transaction.commit();
+  }
+
   /// Removes what `work(Removed&)` does, in one transaction, then gives room
   /// back. Once it is committed nothing but a damaged manifest is an error:
   /// what could not be given back is for the next sweep.
@@ -130,6 +137,9 @@ class DiskTierCore {
   NodeId loaded_node; // the last id that was given then
   SegmentId loaded_segment; // likewise
   bool can_punch = true;
+  // Not told yet:
+  Removed gone;
+  Lost lost;
 
   // Of any thread.
 
@@ -142,8 +152,7 @@ class DiskTierCore {
   bool any_cut() const;
   mutable std::mutex mutex;
   TierReport report;
-  Lost lost; // dropped, and not told yet
-  std::atomic<bool> any_lost{false}; // read without the lock
+  std::vector<TierListener*> listeners;
   // Under touch_mutex alone, which is held over nothing else: whoever says that
   // something was of use must not wait for the disk.
   std::mutex touch_mutex;
@@ -158,8 +167,18 @@ class DiskTierCore {
   void set_aside(const std::string& reason);
   /// After an error of the manifest: true where the verb should run again.
   bool recover(ErrorCode code, int attempt);
+  /// Before an access ends.
+  void tell();
+  struct Telling {
+    DiskTierCore& core;
+    ~Telling() {
+      core.tell();
+    }
+  };
 
   std::unique_ptr<Manifest> manifest_;
+  uint64_t inode_ = 0; // of the last manifest; 0: none yet
+  bool all_gone_ = false; // with a manifest; not told yet
   bool suspect_ = false; // the manifest showed damage
   bool failed_ = false; // an error of it was passed over: open it again
 };
@@ -172,7 +191,7 @@ Removed DiskTierCore::remove(Work&& work) {
     ManifestTransaction transaction(database());
     work(removed);
     dead = dead_bytes(database());
-    transaction.commit();
+    commit(transaction, removed);
   }
   try {
     sweep(removed);
@@ -204,6 +223,7 @@ auto DiskTierCore::run(Verb&& verb) -> std::conditional_t<
   const std::lock_guard lock(mutex);
   try {
     const std::unique_ptr<FileLock> folder_lock = folder->lock();
+    const Telling telling{*this};
     for (int attempt = 0;; ++attempt) {
       try {
         open_manifest();

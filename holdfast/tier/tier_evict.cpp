@@ -84,7 +84,7 @@ class Evictor {
         }
       }
       try {
-        transaction.commit();
+        core_.commit(transaction, gone);
       } catch (const ManifestError&) {
         removed.add(gone); // it may have happened
         throw;
