@@ -107,13 +107,13 @@ std::string ObjectCache::Core::use_text() const {
       " in use";
 }
 
-bool ObjectCache::Core::let_go(Bytes wanted, ObjectIndex::Take how) {
+Bytes ObjectCache::Core::let_go(Bytes wanted, ObjectIndex::Take how) {
   ObjectIndex::Evicted gone; // freed after the lock
   const std::lock_guard lock(mutex);
   gone = index.evict(wanted, how);
   counted.lost += gone.lost;
   counted.dropped += std::ssize(gone.objects) - gone.lost;
-  return gone.held >= wanted;
+  return gone.held;
 }
 
 bool ObjectCache::Core::make_room(Bytes more) {
@@ -125,7 +125,7 @@ bool ObjectCache::Core::make_room(Bytes more) {
   }
   const Bytes lacking = budget.lacking(more);
   return lacking == Bytes(0) ||
-      let_go(lacking, ObjectIndex::Take::kAllOrNothing);
+      let_go(lacking, ObjectIndex::Take::kAllOrNothing) >= lacking;
 }
 
 void ObjectCache::Core::shrink() {

@@ -10,6 +10,7 @@
 #include "holdfast/tier/disk_tier_core.h"
 #include "holdfast/tier/manifest_check.h"
 #include "holdfast/tier/node_table.h"
+#include "holdfast/tier/over_records.h"
 #include "holdfast/tier/record_table.h"
 
 namespace holdfast {
@@ -161,9 +162,9 @@ Loaded read(DiskTierCore& core, TierVisitor& visitor, Loaded wanted) {
   } else {
     load_nodes(core.database(), visitor);
   }
-  const int64_t now = core.options.clock->wall_ns();
+  OverRecords over(core);
   for (StoredRecord& record : all_records(core.database(), nullptr)) {
-    if (!is_over(record, now)) {
+    if (!over.contains(record)) {
       visitor.record(std::move(record));
     }
   }

@@ -124,7 +124,7 @@ class DiskTier {
   Result<Removed> remove_nodes(std::span<const NodeId> nodes);
 
   /// kNotFound where there is none. One whose time is over is none, here and
-  /// below, unless it is pinned.
+  /// below, unless it is pinned or claimed.
   Result<StoredRecord> record(const RecordName& name);
   Result<std::vector<StoredRecord>> records(std::string_view space);
   /// Of all spaces.

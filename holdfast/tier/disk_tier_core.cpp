@@ -5,8 +5,10 @@
 #include <tuple>
 #include <utility>
 
+#include "holdfast/tier/key_claims.h"
 #include "holdfast/tier/node_table.h"
 #include "holdfast/tier/object_table.h"
+#include "holdfast/tier/over_records.h"
 #include "holdfast/tier/record_table.h"
 
 namespace holdfast {
@@ -144,11 +146,33 @@ void DiskTierCore::remove_files(
   }
 }
 
+void DiskTierCore::remove_left_over() {
+  for (const SegmentIdentity& identity : std::exchange(left_over, {})) {
+    if (!find_segment(database(), identity)) {
+      const std::string name = segment_file_name(identity);
+      const Result<FileFacts> facts = options.files->facts(folder->path(name));
+      foreign.push_back(
+          {.name = name,
+           .bytes = facts.ok() ? facts.value().allocated : Bytes(),
+           .modified_ns = facts.ok() ? facts.value().modified_ns : 0,
+           .fate = ForeignFile::Fate::kShallGo});
+    }
+  }
+  std::erase_if(foreign, [&](const ForeignFile& file) {
+    if (file.fate != ForeignFile::Fate::kShallGo) {
+      return false;
+    }
+    const Status status = options.files->remove(folder->path(file.name));
+    return status.ok() || status.code() == ErrorCode::kNotFound;
+  });
+}
+
 void DiskTierCore::remove_set_aside(Removed& removed) {
   scan_foreign();
   std::vector<ForeignFile> aside = foreign;
   std::erase_if(aside, [](const ForeignFile& file) {
-    return !file.evictable || !TierFolder::is_set_aside(file.name);
+    return file.fate != ForeignFile::Fate::kMayGo ||
+        !TierFolder::is_set_aside(file.name);
   });
   remove_files(aside, removed);
 }
@@ -214,9 +238,13 @@ void DiskTierCore::write_pending_touches() {
   }
 }
 
+std::set<std::string> DiskTierCore::claimed() const {
+  return value_of(
+      KeyClaims(options.files, folder->path(TierFolder::kClaims)).claimed());
+}
+
 void DiskTierCore::expire_records(Removed& removed) {
-  const std::vector<RecordName> over =
-      records_over(database(), options.clock->wall_ns());
+  const std::vector<RecordName> over = OverRecords(*this).all();
   if (over.empty()) {
     return;
   }

@@ -32,10 +32,15 @@ namespace holdfast {
 
 /// A file of the folder that counts in the cap and is no part of the tier.
 struct ForeignFile {
+  enum class Fate {
+    kStays,
+    kMayGo, // where room is wanted
+    kShallGo, // left over; could not be removed yet
+  };
   std::string name;
   Bytes bytes;
   int64_t modified_ns = 0;
-  bool evictable = false;
+  Fate fate = Fate::kStays;
 };
 
 /// Uses that are not written down yet.
@@ -92,7 +97,7 @@ class DiskTierCore {
   void reconcile();
   /// Looks at the folder for what is not the tier's.
   void scan_foreign();
-  /// Everything in the folder, stores under way included.
+  /// Everything in the folder, files of stores under way included.
   Bytes used(const OpenTiers& open) const;
   Bytes manifest_bytes() const;
   OpenTiers open_tiers();
@@ -109,11 +114,16 @@ class DiskTierCore {
   void write_touches();
   /// The same in a transaction of its own.
   void write_pending_touches();
+  /// What stores that failed left under a segment's name, and what
+  /// scan_foreign() found to be left over. What cannot be removed counts.
+  void remove_left_over();
   /// Files that scan_foreign() found.
   void remove_files(const std::vector<ForeignFile>& files, Removed& removed);
   /// Manifests that were set aside: they name what is to be forgotten.
   void remove_set_aside(Removed& removed);
-  /// Removes the records whose time is over; a pin outlasts it.
+  /// What processes work on: KeyClaims::claimed().
+  std::set<std::string> claimed() const;
+  /// Removes the records whose time is over; a pin, or a claim, outlasts it.
   void expire_records(Removed& removed);
   // Within a transaction (tier_drop.cpp).
 
@@ -133,6 +143,7 @@ class DiskTierCore {
   std::map<int64_t, std::weak_ptr<const SegmentMapping>> mappings; // [segment]
   std::multiset<NodeId> in_store; // not to be evicted: a store builds on them
   std::vector<ForeignFile> foreign;
+  std::vector<SegmentIdentity> left_over; // unless the manifest names it
   int64_t loaded_version = -1; // data_version at the last load; -1: none
   NodeId loaded_node; // the last id that was given then
   SegmentId loaded_segment; // likewise
@@ -145,7 +156,10 @@ class DiskTierCore {
 
   GroupCommit commits{*this};
   ImageFlights flights;
-  std::atomic<int64_t> under_way{0}; // bytes of segments that are being written
+  // Of stores under way, in bytes: their segments, and what their commits may
+  // add to the manifest and its journal.
+  std::atomic<int64_t> under_way{0};
+  std::atomic<int64_t> growing{0};
 
   // Under mutex alone.
   /// True where somebody cut a segment short that is mapped.
