@@ -51,7 +51,7 @@ struct PrefixCache::Disk {
              .stored = [&tree](const RecordKey&) { tree.shrink(); }}),
         continuations(queue, *generations, options.clock) {}
 
-  const TreeListener listener; // before anything is loaded or stored
+  TreeListener listener; // before anything is loaded or stored
   const std::unique_ptr<PathStore> store;
   const std::unique_ptr<GenerationStore> generations;
   SpillQueue queue;

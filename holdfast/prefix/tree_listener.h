@@ -18,6 +18,8 @@ class TreeListener : public TierListener {
   /// Both outlive this.
   TreeListener(PrefixTree& tree, DiskTier& disk)
       : tree_(tree), listening_(disk.listen(*this)) {}
+  TreeListener(const TreeListener&) = delete;
+  TreeListener& operator=(const TreeListener&) = delete;
 
   void removed(const Removed& removed) override {
     tree_.removed(removed.nodes);

@@ -268,13 +268,10 @@ OpenTiers TierFolder::open_tiers(std::vector<TierFinding>& findings) {
       if (parsed.unfinished) {
         result.unfinished += remove_unfinished(name, findings);
       } else {
-        files_->remove(open_path(name)).check();
+        std::ignore = files_->remove(open_path(name)); // empty, and means nothing
       }
     }
-    const Status lock = files_->remove(open_path(tier + std::string(kLockEnd)));
-    if (!lock.ok() && lock.code() != ErrorCode::kNotFound) {
-      lock.check();
-    }
+    std::ignore = files_->remove(open_path(tier + std::string(kLockEnd)));
   }
   return result;
 }

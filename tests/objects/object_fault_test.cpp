@@ -223,7 +223,7 @@ TEST(ObjectFault, AFullFolderKeepsEarlierObjectsAndSaysWhatWasEvicted) {
   ObjectRig rig;
   rig.max_disk = Bytes(400000);
   const auto disk = rig.open_disk();
-  const Heard heard(*disk);
+  Heard heard(*disk);
   ObjectCache cache(rig.over(disk, 4 << 20));
   for (int number = 0; number < 20; ++number) {
     put(cache, number, value_of(number, 0, 40000));
@@ -259,7 +259,7 @@ TEST(ObjectFault, AStoreThatFailsAfterItEvictedSaysWhatWent) {
   ObjectRig rig;
   rig.max_disk = Bytes(400000);
   const auto disk = rig.open_disk();
-  const Heard heard(*disk);
+  Heard heard(*disk);
   const int64_t& evicted = heard.all.objects;
   ObjectCache cache(rig.over(disk, 4 << 20));
   int number = 0;

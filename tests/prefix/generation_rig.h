@@ -158,7 +158,7 @@ class Rig {
   std::unique_ptr<DiskTier> disk_;
   const Scope scope_text_;
   PrefixTree tree_;
-  const TreeListener listener_{tree_, *disk_};
+  TreeListener listener_{tree_, *disk_};
   const ScopeHandle scope_;
   GenerationStore store_;
   SpillQueue queue_;

@@ -221,7 +221,7 @@ TEST(PathStore, APutAgainIsNotDurableWhileAStoreRunsThatEvictedItsState) {
   StoreRig rig(Bytes(int64_t{2} << 20));
   const RecordKey key = rig.want(150);
   ASSERT_TRUE(rig.write(key).ok());
-  const Heard heard(*rig.tier);
+  Heard heard(*rig.tier);
   bool asked = false;
   rig.files->before_sync = [&] {
     if (!asked && !heard.all.nodes.empty()) {

@@ -78,7 +78,7 @@ TEST(DiskTierBudget, AStoreThatFailsAfterItEvictedSaysWhatWent) {
           .space = "encoder",
           .key = "a",
           .bytes = std::as_bytes(std::span(value.data(), value.size()))};
-      const Heard heard(*tier);
+      Heard heard(*tier);
       const Status status = object
           ? tier->put_objects(std::span(&given, 1)).status()
           : tier->store(path_batch(

@@ -4,6 +4,8 @@
 
 #pragma once
 
+#include <cstdint>
+#include <iterator>
 #include <memory>
 
 #include "holdfast/tier/disk_tier.h"
@@ -13,6 +15,8 @@ namespace holdfast::test {
 class Heard : public TierListener {
  public:
   explicit Heard(DiskTier& tier) : listening_(tier.listen(*this)) {}
+  Heard(const Heard&) = delete;
+  Heard& operator=(const Heard&) = delete;
 
   void removed(const Removed& removed) override {
     all.add(removed);

@@ -44,7 +44,7 @@ class Listening : public testing::Test {
   }
   /// Fills the folder until the next chat has to evict.
   int fill() {
-    const Heard heard(*tier_);
+    Heard heard(*tier_);
     int chat = 0;
     while (heard.all.nodes.empty()) {
       store_chat(chat++).value();
@@ -60,7 +60,7 @@ class Listening : public testing::Test {
 };
 
 TEST_F(Listening, HearsAnEvictionWhileTheStoreThatMadeItIsBeingWritten) {
-  const Heard heard(*tier_);
+  Heard heard(*tier_);
   std::optional<Removed> early;
   hooked_->before_sync = [&] {
     if (!early && !heard.all.nodes.empty()) {
@@ -171,7 +171,7 @@ TEST_F(Listening, OfAStoreHearsThatItIsCommittedBeforeItsNodesCanGo) {
 
 TEST_F(Listening, HearsThatTheManifestWasSetAside) {
   store_chat(1).value();
-  const Heard heard(*tier_);
+  Heard heard(*tier_);
   const std::string path = "/state/manifest.db";
   const Bytes size = rig_.memory->facts(path).value().size;
   const std::string noise(static_cast<size_t>(size.get()), '?');
@@ -185,7 +185,7 @@ TEST_F(Listening, HearsThatTheManifestWasSetAside) {
 
 TEST_F(Listening, HearsThatAnotherProcessSetTheManifestAside) {
   store_chat(1).value();
-  const Heard heard(*tier_);
+  Heard heard(*tier_);
   flip(*rig_.memory, "/state/manifest.db", 2000);
   rig_.open();
   EXPECT_TRUE(offered(*tier_).nodes.empty());
@@ -194,8 +194,8 @@ TEST_F(Listening, HearsThatAnotherProcessSetTheManifestAside) {
 
 TEST_F(Listening, HearsOfAnImageThatCannotBeReadWhoeverFindsOut) {
   const Stored stored = store_chat(1).value();
-  const Heard heard(*tier_);
-  const Heard other(*tier_);
+  Heard heard(*tier_);
+  Heard other(*tier_);
   flip(
       *rig_.memory,
       segments_of(*rig_.memory, "/state")[0],
@@ -210,14 +210,14 @@ TEST_F(Listening, HearsOfWhateverVerbTookSomethingUntilItEnds) {
   const Stored first = store_chat(1).value();
   const Stored second = store_chat(2).value();
   {
-    const Heard heard(*tier_);
+    Heard heard(*tier_);
     tier_->remove_nodes(first.nodes).value();
     EXPECT_THAT(heard.all.nodes, ElementsAre(first.nodes[0]));
     tier_->forget_all().value();
     EXPECT_THAT(
         heard.all.nodes, ElementsAre(first.nodes[0], second.nodes[0]));
   }
-  const Heard later(*tier_);
+  Heard later(*tier_);
   const Stored third = store_chat(3).value();
   tier_->evict(Bytes(1)).value();
   EXPECT_THAT(later.all.nodes, ElementsAre(third.nodes[0]));
