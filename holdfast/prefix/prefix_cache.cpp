@@ -39,8 +39,12 @@ WantedPath path_alone(const Path& text) {
       .record = {}};
 }
 
+/// Texts of the same tokens may differ in their media.
 RecordKey key_of(const WantedPath& text) {
-  return {.space = {}, .tokens = text.tokens};
+  return {
+      .space = {},
+      .tokens = text.tokens,
+      .name = text.marks.empty() ? "" : encode_marks(text.marks)};
 }
 
 /// Of the budget: what texts may take whose state is gone before it was

@@ -137,6 +137,38 @@ TEST(DiskUse, WhatWasBeingWrittenLeavesOnceItIsThere) {
   EXPECT_EQ(process.cache().begin({text(1)}).why.from_disk, Position(129));
 }
 
+// One that took the other's place would be durable without it.
+TEST(DiskUse, OfTwoTextsThatDifferInTheirMediaAloneNoneIsForgottenByAFlush) {
+  const Sequence vectors(kLength, 78);
+  const auto stuck = std::make_shared<StuckFileSystem>(disk());
+  Process process(options(), stuck);
+  PrefixCache& cache = process.cache();
+  const std::vector<int32_t> tokens = text(1);
+  std::vector<std::vector<TokenMark>> media;
+  std::vector<RowId> rows;
+  for (const char* digest : {"a", "b"}) {
+    media.push_back(
+        {{.begin = Position(70),
+          .end = Position(90),
+          .bidirectional = false,
+          .digest = digest}});
+    rows.push_back(cache.begin({tokens, media.back()}).row);
+    append_to(process.state(), rows.back(), {&vectors, 0, 130});
+  }
+  stuck->stick();
+  for (size_t i = 0; i < rows.size(); ++i) {
+    cache.put(rows[i], {tokens, media[i]});
+    process.state().remove_row(rows[i]);
+  }
+  EXPECT_EQ(cache.pending().pending_records, 2);
+  stuck->let_go();
+  EXPECT_TRUE(cache.flush().durable);
+  Process later(options(), stuck);
+  for (const auto& each : media) {
+    EXPECT_EQ(later.cache().why({tokens, each}).usable, Position(129));
+  }
+}
+
 TEST(DiskUse, ABudgetMayBeMovedWhileTextsAreKept) {
   const Sequence vectors(kLength, 75);
   Process process(options());
