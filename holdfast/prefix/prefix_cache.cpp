@@ -44,7 +44,7 @@ RecordKey key_of(const WantedPath& text) {
   return {
       .space = {},
       .tokens = text.tokens,
-      .name = text.marks.empty() ? "" : encode_marks(text.marks)};
+      .name = encode_marks(text.marks)};
 }
 
 /// Of the budget: what texts may take whose state is gone before it was

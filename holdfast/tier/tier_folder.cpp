@@ -268,7 +268,7 @@ OpenTiers TierFolder::open_tiers(std::vector<TierFinding>& findings) {
       if (parsed.unfinished) {
         result.unfinished += remove_unfinished(name, findings);
       } else {
-        std::ignore = files_->remove(open_path(name)); // empty, and means nothing
+        std::ignore = files_->remove(open_path(name)); // no longer a lease
       }
     }
     std::ignore = files_->remove(open_path(tier + std::string(kLockEnd)));
