@@ -5,6 +5,7 @@
 #include <charconv>
 #include <map>
 #include <random>
+#include <tuple>
 #include <utility>
 
 #include "holdfast/tier/paths.h"
