@@ -2,7 +2,11 @@
 
 #include "holdfast/prefix/path_store.h"
 
+#include <algorithm>
+#include <iterator>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include "holdfast/prefix/tree_loader.h"
 
@@ -113,31 +117,39 @@ Result<Stored> PathStore::attempt(const PathContent& content) {
     batch.nodes.insert(batch.nodes.end(), beyond.begin(), beyond.end());
     batch.record = record_to_store(content);
   } else if (batch.nodes.empty()) {
-    return all_there(content);
+    const Status all = all_there(content);
+    return all.ok() ? Result<Stored>(Stored()) : all;
   }
-  return disk_.store(batch, [&](const Stored& stored) {
-    Stored nodes = stored;
+  Result<Stored> stored = disk_.store(batch, [&](const Stored& now) {
+    Stored nodes = now;
     const size_t known = content.write().batch.nodes.size();
     nodes.nodes.resize(known); // none beyond the tree's
     nodes.images.resize(known);
     content.set_stored(nodes);
   });
+  // A store needs the nodes before those of its batch, and a record's last one.
+  if (stored.ok() && !batch.record && content.write().leaf_in_batch < 0) {
+    if (const Status rest = all_there(content); !rest.ok()) {
+      return rest;
+    }
+  }
+  return stored;
 }
 
-Result<Stored> PathStore::all_there(const PathContent& content) {
-  const Result<bool> there = is_on_disk(content.wanted());
+Status PathStore::all_there(const PathContent& content) {
+  const Result<bool> there = is_on_disk(content.wanted().path());
   if (there.ok() && !there.value()) {
     return Status(
         ErrorCode::kNotFound,
         "[prefix] expected state that the disk has, got a part: it was "
         "evicted");
   }
-  return there.ok() ? Result<Stored>(Stored()) : there.status();
+  return there.status();
 }
 
 // The tree hears what this process takes off the disk, and not what others do.
-Result<bool> PathStore::is_on_disk(const WantedPath& wanted) {
-  const auto images = tree_.stored_images(scope_, wanted.path());
+Result<bool> PathStore::is_on_disk(const Path& path) {
+  const auto images = tree_.stored_images(scope_, path);
   return images ? disk_.has(*images) : Result<bool>(false);
 }
 
@@ -162,12 +174,31 @@ bool PathStore::is_covered(const RecordKey& key) {
 }
 
 bool PathStore::done(const RecordKey& key, const WantedPath& wanted) {
-  const Result<bool> there = is_on_disk(wanted);
+  const Result<bool> there = is_on_disk(wanted.path());
   if (!there.ok() || !there.value()) {
     return false;
   }
   wanted_.done(key, wanted);
   return true;
+}
+
+bool PathStore::is_kept(const WantedPath& wanted) {
+  if (wanted.record && disk_.record(wanted.record->name).ok()) {
+    return true; // its nodes go no sooner
+  }
+  if (wanted.state == Position(0)) {
+    return false;
+  }
+  std::vector<TokenMark> marks;
+  std::ranges::copy_if(
+      wanted.marks, std::back_inserter(marks), [&](const TokenMark& mark) {
+        return mark.end <= wanted.state;
+      });
+  const Result<bool> there = is_on_disk(
+      {std::span(*wanted.tokens)
+           .first(static_cast<size_t>(wanted.state.get())),
+       marks});
+  return there.ok() && there.value();
 }
 
 Bytes PathStore::written() const {

@@ -277,10 +277,25 @@ void PrefixCache::put(RowId row, Path committed) {
 
 FlushReport PrefixCache::flush(const FlushOptions& options) {
   if (disk_) {
-    return disk_->durability.flush(options);
+    return flush_disk(options);
   }
   FlushReport report;
   report.durable = tree_.stats().ram_images == 0 && wanted_.bytes() == Bytes();
+  return report;
+}
+
+FlushReport PrefixCache::flush_disk(const FlushOptions& options) {
+  const std::vector<WantedPaths::Shared> covered = wanted_.all();
+  const int64_t before = disk_->listener.calls();
+  FlushReport report = disk_->durability.flush(options);
+  // A store may have evicted what another one had written.
+  if (report.durable && disk_->listener.calls() != before) {
+    report.missing = std::ranges::count_if(
+        covered, [&](const WantedPaths::Shared& wanted) {
+          return !disk_->store->is_kept(*wanted);
+        });
+    report.durable = report.missing == 0;
+  }
   return report;
 }
 

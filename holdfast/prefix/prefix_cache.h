@@ -158,6 +158,7 @@ class PrefixCache {
   /// Puts the row in; without room for its open blocks the full ones alone, and
   /// the path is cut to them.
   Inserted insert_row(RowId row, Path& committed);
+  FlushReport flush_disk(const FlushOptions& options);
   void make_disk();
   void load();
   /// A record as it is wanted. Throws as put().

@@ -6,6 +6,8 @@
 
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <memory>
 
 #include "holdfast/prefix/prefix_tree.h"
@@ -22,18 +24,26 @@ class TreeListener : public TierListener {
   TreeListener& operator=(const TreeListener&) = delete;
 
   void removed(const Removed& removed) override {
+    ++calls_;
     tree_.removed(removed.nodes);
   }
   void lost(const Lost& lost) override {
+    ++calls_;
     tree_.lost(lost.images);
     tree_.removed(lost.nodes);
   }
   void set_aside() override {
+    ++calls_;
     tree_.removed(tree_.stored_nodes());
+  }
+  /// How often the disk lost something.
+  int64_t calls() const {
+    return calls_;
   }
 
  private:
   PrefixTree& tree_;
+  std::atomic<int64_t> calls_{0};
   std::shared_ptr<const void> listening_; // ends first
 };
 

@@ -137,6 +137,41 @@ TEST(DiskUse, WhatWasBeingWrittenLeavesOnceItIsThere) {
   EXPECT_EQ(process.cache().begin({text(1)}).why.from_disk, Position(129));
 }
 
+// Each was on disk once.
+TEST(DiskUse, TextsThatDoNotFitOnTheDiskTogetherAreNotDurableByAFlush) {
+  const Sequence vectors(kLength, 79);
+  const auto faulty = std::make_shared<FaultyFileSystem>(disk());
+  State state(options());
+  PrefixCacheOptions with;
+  with.disk = DiskTier::open({.folder = "/state",
+                              .max_bytes = Bytes(int64_t{3} << 20),
+                              .files = faulty,
+                              .clock = std::make_shared<ManualClock>()})
+                  .value();
+  PrefixCache cache(state, with);
+  faulty->fail({.once = false, .only = FileCall::kCreate});
+  const auto put = [&](int32_t number) {
+    const std::vector<int32_t> tokens = text(number);
+    const RowId row = cache.begin({tokens}).row;
+    append_to(state, row, {&vectors, 0, 130});
+    cache.put(row, {tokens});
+    state.remove_row(row);
+  };
+  for (int32_t number = 0; number < 20; ++number) {
+    put(number);
+  }
+  EXPECT_FALSE(cache.flush().durable);
+  faulty->heal();
+  const FlushReport report = cache.flush(); // before the next try is due
+  EXPECT_EQ(report.pending, 0);
+  EXPECT_EQ(report.failed_now, 0);
+  EXPECT_GT(report.missing, 0);
+  EXPECT_FALSE(report.durable);
+  put(30);
+  EXPECT_TRUE(cache.flush().durable) << "it fits";
+  cache.check();
+}
+
 // One that took the other's place would be durable without it.
 TEST(DiskUse, OfTwoTextsThatDifferInTheirMediaAloneNoneIsForgottenByAFlush) {
   const Sequence vectors(kLength, 78);
