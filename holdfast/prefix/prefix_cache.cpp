@@ -294,6 +294,7 @@ FlushReport PrefixCache::flush_disk(const FlushOptions& options) {
         covered, [&](const WantedPaths::Shared& wanted) {
           return !disk_->store->is_kept(*wanted);
         });
+    report.flushed -= report.missing;
     report.durable = report.missing == 0;
   }
   return report;
