@@ -87,8 +87,8 @@ Bytes SharedRam::take_entries(Bytes wanted, RamUser* asker, Ask how) {
     if (!first) {
       break;
     }
-    const Bytes part = std::min(
-        wanted - taken - left_own, std::max(least.bytes, Bytes(1)));
+    const Bytes part =
+        std::min(wanted - taken - left_own, std::max(least.bytes, Bytes(1)));
     const Bytes given = first == asker
         ? asker->let_go(part)
         : first->give(part, RamUser::From::kEntries);

@@ -195,8 +195,7 @@ bool PathStore::is_kept(const WantedPath& wanted) {
         return mark.end <= wanted.state;
       });
   const Result<bool> there = is_on_disk(
-      {std::span(*wanted.tokens)
-           .first(static_cast<size_t>(wanted.state.get())),
+      {std::span(*wanted.tokens).first(static_cast<size_t>(wanted.state.get())),
        marks});
   return there.ok() && there.value();
 }

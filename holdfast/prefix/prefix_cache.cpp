@@ -41,10 +41,7 @@ WantedPath path_alone(const Path& text) {
 
 /// Texts of the same tokens may differ in their media.
 RecordKey key_of(const WantedPath& text) {
-  return {
-      .space = {},
-      .tokens = text.tokens,
-      .name = encode_marks(text.marks)};
+  return {.space = {}, .tokens = text.tokens, .name = encode_marks(text.marks)};
 }
 
 /// Of the budget: what texts may take whose state is gone before it was
@@ -290,8 +287,8 @@ FlushReport PrefixCache::flush_disk(const FlushOptions& options) {
   FlushReport report = disk_->durability.flush(options);
   // A store may have evicted what another one had written.
   if (report.durable && disk_->listener.calls() != before) {
-    report.missing = std::ranges::count_if(
-        covered, [&](const WantedPaths::Shared& wanted) {
+    report.missing =
+        std::ranges::count_if(covered, [&](const WantedPaths::Shared& wanted) {
           return !disk_->store->is_kept(*wanted);
         });
     report.flushed -= report.missing;

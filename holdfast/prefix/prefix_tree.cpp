@@ -264,9 +264,8 @@ RecordWrite PrefixTree::begin_record(
   return core_->begin_record(core_->scope(scope), asked.blocks(), images);
 }
 
-std::optional<std::vector<NamedImage>> PrefixTree::stored_images(
-    ScopeHandle scope,
-    const Path& path) const {
+std::optional<std::vector<NamedImage>>
+PrefixTree::stored_images(ScopeHandle scope, const Path& path) const {
   const PathWithOneMore asked(path, "[prefix.stored_images]");
   const TreeLock locked(*core_);
   return core_->stored_images(core_->scope(scope), asked.blocks());

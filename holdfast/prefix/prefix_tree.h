@@ -198,9 +198,8 @@ class PrefixTree {
       std::span<const FreshImages> images);
   /// What a row of the path would be restored from, where the disk has all of
   /// it.
-  std::optional<std::vector<NamedImage>> stored_images(
-      ScopeHandle scope,
-      const Path& path) const;
+  std::optional<std::vector<NamedImage>>
+  stored_images(ScopeHandle scope, const Path& path) const;
   void stored(const WriteBatch& batch, const Stored& stored);
   /// It failed or was dropped; returns what may be tried again.
   std::vector<FreshImages> not_stored(const WriteBatch& batch);

@@ -70,9 +70,8 @@ void TreeCore::add_leaf(
   }
 }
 
-std::optional<std::vector<NamedImage>> TreeCore::stored_images(
-    ScopeEntry& scope,
-    const PathBlocks& asked) {
+std::optional<std::vector<NamedImage>>
+TreeCore::stored_images(ScopeEntry& scope, const PathBlocks& asked) {
   const Usable found = look_up(scope, asked);
   if (found.length < asked.length() - Position(1)) {
     return std::nullopt;

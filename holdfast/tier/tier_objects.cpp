@@ -44,8 +44,7 @@ Status sources(std::span<const ObjectToStore> objects) {
 
 } // namespace
 
-Result<Removed> DiskTier::put_objects(
-    std::span<const ObjectToStore> objects) {
+Result<Removed> DiskTier::put_objects(std::span<const ObjectToStore> objects) {
   if (objects.empty()) {
     return Removed();
   }

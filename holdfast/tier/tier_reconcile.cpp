@@ -142,8 +142,7 @@ class FolderScan {
       const std::string& name,
       const FileFacts& facts,
       const std::string& reason) {
-    const Status status =
-        core_.options.files->remove(core_.folder->path(name));
+    const Status status = core_.options.files->remove(core_.folder->path(name));
     if (status.ok()) {
       core_.note({name, facts.size, Action::kRemoved, reason});
     } else if (status.code() != ErrorCode::kNotFound) {

@@ -214,8 +214,7 @@ TEST_F(Listening, HearsOfWhateverVerbTookSomethingUntilItEnds) {
     tier_->remove_nodes(first.nodes).value();
     EXPECT_THAT(heard.all.nodes, ElementsAre(first.nodes[0]));
     tier_->forget_all().value();
-    EXPECT_THAT(
-        heard.all.nodes, ElementsAre(first.nodes[0], second.nodes[0]));
+    EXPECT_THAT(heard.all.nodes, ElementsAre(first.nodes[0], second.nodes[0]));
   }
   Heard later(*tier_);
   const Stored third = store_chat(3).value();

@@ -32,7 +32,8 @@ class StoresAtOnce : public testing::Test {
 
   StoresAtOnce() {
     plan_.add_bytes(
-        ExtentType::kObject, std::as_bytes(std::span(std::string_view(value_))));
+        ExtentType::kObject,
+        std::as_bytes(std::span(std::string_view(value_))));
     rig_.open(); // makes the folder
   }
   void open(Bytes max_bytes) {
