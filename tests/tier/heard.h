@@ -4,9 +4,8 @@
 
 #pragma once
 
-#include <cstdint>
-#include <iterator>
 #include <memory>
+#include <vector>
 
 #include "holdfast/tier/disk_tier.h"
 
@@ -22,14 +21,14 @@ class Heard : public TierListener {
     all.add(removed);
   }
   void lost(const Lost& lost) override {
-    images += std::ssize(lost.images);
+    images.insert(images.end(), lost.images.begin(), lost.images.end());
   }
   void set_aside() override {
     ++manifests;
   }
 
   Removed all;
-  int64_t images = 0; // that were lost
+  std::vector<Extent> images; // that were lost
   int manifests = 0; // that were set aside
 
  private:

@@ -202,8 +202,8 @@ TEST_F(Listening, HearsOfAnImageThatCannotBeReadWhoeverFindsOut) {
       stored.images[0][0].offset.get());
   EXPECT_EQ(
       tier_->map(stored.images[0][0]).status().code(), ErrorCode::kCorrupt);
-  EXPECT_EQ(heard.images, 1);
-  EXPECT_EQ(other.images, 1);
+  EXPECT_THAT(heard.images, ElementsAre(stored.images[0][0]));
+  EXPECT_THAT(other.images, ElementsAre(stored.images[0][0]));
 }
 
 TEST_F(Listening, HearsOfWhateverVerbTookSomethingUntilItEnds) {

@@ -115,9 +115,11 @@ TEST_F(FailedStore, LeavesNoUnfinishedFileBehindThatCouldNotBeRemovedAtOnce) {
   hooked_->before_sync = [&] { rig_.memory->set_read_only(true); };
   EXPECT_EQ(store(2, "b").status().code(), ErrorCode::kIo);
   hooked_->before_sync = [] {};
-  ASSERT_THAT(rig_.names("/open"), SizeIs(2)) << "it could not be removed";
-  expect_counted_truly();
   rig_.memory->set_read_only(false);
+  hooked_->fail({.once = false, .only = FileCall::kRemove});
+  expect_counted_truly();
+  ASSERT_THAT(rig_.names("/open"), SizeIs(2)) << "it cannot be removed";
+  hooked_->heal();
   EXPECT_TRUE(store(3, "c").ok());
   EXPECT_THAT(rig_.names("/open"), SizeIs(1)) << "the lock alone";
   EXPECT_EQ(tier_->report().removed, 1);
