@@ -26,11 +26,11 @@ using testing::SizeIs;
 
 const ScopeText kScope{"model a"};
 
-class StoresAtOnce : public testing::Test {
+class StoresUnderWay : public testing::Test {
  protected:
   static constexpr int64_t kRows = 1000;
 
-  StoresAtOnce() {
+  StoresUnderWay() {
     plan_.add_bytes(
         ExtentType::kObject,
         std::as_bytes(std::span(std::string_view(value_))));
@@ -59,7 +59,7 @@ class StoresAtOnce : public testing::Test {
   std::optional<DiskTierCore> core_;
 };
 
-TEST_F(StoresAtOnce, DoNotPassTheCapByWhatTheirRowsAdd) {
+TEST_F(StoresUnderWay, DoNotPassTheCapByWhatTheirRowsAdd) {
   open(Bytes(int64_t{1} << 30));
   const Bytes before = used();
   Bytes rows;
