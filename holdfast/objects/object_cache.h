@@ -37,9 +37,6 @@ struct ObjectCacheOptions {
   Clock::Duration retry = std::chrono::seconds(5);
   /// 0: what is due is written by flush() alone, on its caller's thread.
   int writers = 1;
-  /// What writes took out of the tier to make room, for whoever keeps an index
-  /// of it. On a writer; must not throw.
-  std::function<void(const Removed&)> evicted = {};
 };
 
 /// What a maker gives back for one key.

@@ -69,8 +69,7 @@ ObjectCache::Core::Disk::Disk(Core& core, const ObjectCacheOptions& options)
           [&core](const ObjectKey& key, const Object& object) {
             const std::lock_guard lock(core.mutex);
             core.index.set_on_disk(key, object);
-          },
-          options.evicted),
+          }),
       queue({.clock = options.clock, .writers = options.writers}),
       durability(
           queue,
@@ -108,13 +107,13 @@ std::string ObjectCache::Core::use_text() const {
       " in use";
 }
 
-bool ObjectCache::Core::let_go(Bytes wanted, ObjectIndex::Take how) {
+Bytes ObjectCache::Core::let_go(Bytes wanted, ObjectIndex::Take how) {
   ObjectIndex::Evicted gone; // freed after the lock
   const std::lock_guard lock(mutex);
   gone = index.evict(wanted, how);
   counted.lost += gone.lost;
   counted.dropped += std::ssize(gone.objects) - gone.lost;
-  return gone.held >= wanted;
+  return gone.held;
 }
 
 bool ObjectCache::Core::make_room(Bytes more) {
@@ -126,7 +125,7 @@ bool ObjectCache::Core::make_room(Bytes more) {
   }
   const Bytes lacking = budget.lacking(more);
   return lacking == Bytes(0) ||
-      let_go(lacking, ObjectIndex::Take::kAllOrNothing);
+      let_go(lacking, ObjectIndex::Take::kAllOrNothing) >= lacking;
 }
 
 void ObjectCache::Core::shrink() {
@@ -258,7 +257,8 @@ Object ObjectCache::Core::put(
   std::unique_lock lock(mutex);
   const ObjectIndex::Entry* entry = index.find(key);
   const bool kept = again && entry && entry->object == *old;
-  const bool known = kept && !entry->from_disk; // to the coordinator
+  // To the coordinator; what the disk has it may have evicted since.
+  const bool known = kept && !entry->from_disk && !entry->on_disk;
   if (kept) {
     index.set_put(key);
   } else {

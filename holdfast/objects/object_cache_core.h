@@ -86,7 +86,8 @@ class ObjectCache::Core {
   void overtake(const ObjectKey& key);
   /// Lets others leave until so many bytes fit; false where they cannot.
   bool make_room(Bytes more);
-  bool let_go(Bytes wanted, ObjectIndex::Take how);
+  /// What the objects that left held.
+  Bytes let_go(Bytes wanted, ObjectIndex::Take how);
   void make_missing(
       std::span<const ObjectKey> keys,
       std::span<const size_t> missing,

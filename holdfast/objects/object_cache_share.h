@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <memory>
 #include <mutex>
+#include <tuple>
 #include <utility>
 
 #include "holdfast/objects/object_cache_core.h"
@@ -43,9 +44,12 @@ class ObjectCache::Core::Share final : public RamUser {
   Bytes give(Bytes wanted, From from) override {
     const Bytes more = wanted - core_.budget.unused();
     if (from == From::kEntries && more > Bytes(0)) {
-      core_.let_go(more, ObjectIndex::Take::kWhatThereIs);
+      std::ignore = core_.let_go(more, ObjectIndex::Take::kWhatThereIs);
     }
     return core_.budget.lower(wanted);
+  }
+  Bytes let_go(Bytes wanted) override {
+    return core_.let_go(wanted, ObjectIndex::Take::kWhatThereIs);
   }
   void take(Bytes more) override {
     core_.budget.raise(more);

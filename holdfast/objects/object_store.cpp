@@ -50,15 +50,8 @@ class ObjectStore::Content : public RecordContent {
   const InRam what_;
 };
 
-ObjectStore::ObjectStore(
-    DiskTier& disk,
-    Find find,
-    OnDisk on_disk,
-    std::function<void(const Removed&)> evicted)
-    : disk_(disk),
-      find_(std::move(find)),
-      on_disk_(std::move(on_disk)),
-      evicted_(std::move(evicted)) {}
+ObjectStore::ObjectStore(DiskTier& disk, Find find, OnDisk on_disk)
+    : disk_(disk), find_(std::move(find)), on_disk_(std::move(on_disk)) {}
 
 Result<std::shared_ptr<const RecordContent>>
 ObjectStore::make(const RecordKey& key) {
@@ -83,19 +76,11 @@ Status ObjectStore::store(
       .key = name.key,
       .bytes = what.object.bytes(),
       .cost = what.cost};
-  Removed evicted; // for a store that then failed
-  const Result<Removed> stored = disk_.put_objects({&object, 1}, &evicted);
-  if (!stored.ok()) {
-    if (evicted_) {
-      evicted_(evicted);
-    }
-    return stored.status();
+  const Status stored = disk_.put_objects({&object, 1}).status();
+  if (stored.ok()) {
+    on_disk_(name, what.object);
   }
-  on_disk_(name, what.object);
-  if (evicted_) {
-    evicted_(stored.value());
-  }
-  return {};
+  return stored;
 }
 
 bool ObjectStore::is_durable(const RecordKey& key, uint64_t) {

@@ -34,12 +34,8 @@ class ObjectStore : public RecordSource, public RecordStore {
   /// The disk has it.
   using OnDisk = std::function<void(const ObjectKey&, const Object&)>;
 
-  /// The tier outlives this. evicted: what stores took out of the manifest.
-  ObjectStore(
-      DiskTier& disk,
-      Find find,
-      OnDisk on_disk,
-      std::function<void(const Removed&)> evicted);
+  /// The tier outlives this.
+  ObjectStore(DiskTier& disk, Find find, OnDisk on_disk);
 
   Result<std::shared_ptr<const RecordContent>>
   make(const RecordKey& key) override;
@@ -57,7 +53,6 @@ class ObjectStore : public RecordSource, public RecordStore {
   DiskTier& disk_;
   const Find find_;
   const OnDisk on_disk_;
-  const std::function<void(const Removed&)> evicted_;
 };
 
 } // namespace holdfast

@@ -44,6 +44,9 @@ class RamUser {
   /// Makes the part smaller by so many bytes, or fewer: by what is unused, or
   /// first lets entries leave. By how many.
   virtual Bytes give(Bytes wanted, From from) = 0;
+  /// Lets entries leave that hold so many bytes, or fewer: how many. The part
+  /// stays as it is.
+  virtual Bytes let_go(Bytes wanted) = 0;
   /// Makes it larger.
   virtual void take(Bytes more) = 0;
 };

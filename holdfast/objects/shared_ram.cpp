@@ -67,12 +67,14 @@ Bytes SharedRam::take_unused(Bytes wanted, const RamUser* spared) {
   return taken;
 }
 
-Bytes SharedRam::take_entries(Bytes wanted, RamUser* rival) {
+Bytes SharedRam::take_entries(Bytes wanted, RamUser* asker, Ask how) {
+  RamUser* const rival = how == Ask::kFromOthers ? asker : nullptr;
   const auto own = rival ? rival->next_to_leave(uses_) : std::nullopt;
   std::vector<RamUser*> left;
   std::ranges::remove_copy(users_, std::back_inserter(left), rival);
   Bytes taken;
-  while (taken < wanted) {
+  Bytes left_own;
+  while (taken + left_own < wanted) {
     RamUser* first = nullptr;
     LeavingRam least{.bytes = {}, .pressure = own ? own->pressure : -1};
     for (RamUser* user : left) {
@@ -86,9 +88,11 @@ Bytes SharedRam::take_entries(Bytes wanted, RamUser* rival) {
       break;
     }
     const Bytes part =
-        std::min(wanted - taken, std::max(least.bytes, Bytes(1)));
-    const Bytes given = first->give(part, RamUser::From::kEntries);
-    taken += given;
+        std::min(wanted - taken - left_own, std::max(least.bytes, Bytes(1)));
+    const Bytes given = first == asker
+        ? asker->let_go(part)
+        : first->give(part, RamUser::From::kEntries);
+    (first == asker ? left_own : taken) += given;
     if (given == Bytes(0)) { // taken into use meanwhile
       std::erase(left, first);
     }
@@ -112,7 +116,7 @@ bool SharedRam::can_have(Bytes room) {
 void SharedRam::settle_locked() {
   if (const Bytes owed(-free_); owed > Bytes(0)) {
     Bytes paid = take_unused(owed, nullptr);
-    paid += take_entries(owed - paid, nullptr);
+    paid += take_entries(owed - paid, nullptr, Ask::kWhole);
     free_ += paid.get();
   }
 }
@@ -134,16 +138,15 @@ bool SharedRam::ask(RamUser& user, Bytes room, Ask how) {
   if (how == Ask::kWhole && !can_have(room)) {
     return false;
   }
-  // What it does not use itself is taken, too, so that it gives entries below.
-  const Bytes wanted = room - std::min(unused, Bytes(0));
-  Bytes got = user.give(wanted, RamUser::From::kUnused);
-  got += take_free(std::max(wanted - got, kGrain));
-  if (got < wanted) {
-    got += take_unused(wanted - got, &user);
+  // Its part is at no moment less than it was: other threads of the user count
+  // on it without asking.
+  const Bytes lacking = room - unused;
+  Bytes got = take_free(std::max(lacking, kGrain));
+  if (got < lacking) {
+    got += take_unused(lacking - got, &user);
   }
-  if (got < wanted) {
-    got +=
-        take_entries(wanted - got, how == Ask::kFromOthers ? &user : nullptr);
+  if (got < lacking) {
+    got += take_entries(lacking - got, &user, how);
   }
   user.take(got);
   return user.unused() >= room;

@@ -67,9 +67,10 @@ class SharedRam {
   bool can_have(Bytes room);
   Bytes take_free(Bytes wanted);
   Bytes take_unused(Bytes wanted, const RamUser* spared);
-  /// Of entries, the least loss first; none that is more loss than the next of
-  /// `rival`, which gives nothing.
-  Bytes take_entries(Bytes wanted, RamUser* rival);
+  /// So many bytes of entries leave, or fewer, the least loss first: what
+  /// others gave of it. What the asker lets go of stays its own, or it lets go
+  /// of nothing, and none leaves that is more loss than its next one.
+  Bytes take_entries(Bytes wanted, RamUser* asker, Ask how);
   void settle_locked();
 
   std::atomic<int64_t> limit_;

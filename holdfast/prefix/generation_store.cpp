@@ -155,19 +155,19 @@ Result<RecordBody> GenerationStore::body(const std::string& key) {
                     : Result<RecordBody>(found.status());
 }
 
-Result<Stored>
-GenerationStore::store(RecordToStore record, std::vector<NodeToStore> nodes) {
-  Removed evicted;
-  Result<Stored> stored = disk_.store(
+Status GenerationStore::store(
+    RecordToStore record,
+    std::vector<NodeToStore> nodes,
+    const std::function<void(const Stored&)>& committed) {
+  const Result<Stored> stored = disk_.store(
       {.scope = stored_scope_->id(),
        .nodes = std::move(nodes),
        .record = std::move(record)},
-      &evicted);
-  tree_.removed(evicted.nodes); // by a store that failed
+      committed);
   if (stored.ok()) {
     written_ += stored.value().written.get();
   }
-  return stored;
+  return stored.status();
 }
 
 Status GenerationStore::write(
@@ -181,8 +181,9 @@ Status GenerationStore::write(
   record.space = named.space;
   record.name = named.name;
   record.body = content.body();
-  Result<Stored> stored = store(record, content.nodes());
-  if (!stored.ok() && stored.status().code() == ErrorCode::kNotFound) {
+  const auto keep = [&](const Stored& stored) { content.set_stored(stored); };
+  Status stored = store(record, content.nodes(), keep);
+  if (stored.code() == ErrorCode::kNotFound) {
     // Nodes that these build on were evicted by another process, or all went
     // with a manifest that was set aside: what RAM has of them goes along.
     if (Status status = stored_scope_->renew(); !status.ok()) {
@@ -192,32 +193,18 @@ Status GenerationStore::write(
       return status;
     }
     content.renew();
-    stored = store(record, content.nodes());
-  }
-  if (stored.ok()) {
-    content.set_stored(stored.value());
-    return {};
+    stored = store(record, content.nodes(), keep);
   }
   // Not even RAM has these, or there is no room for state: the text goes on
   // without.
-  const ErrorCode code = stored.status().code();
-  if (content.nodes().empty() ||
-      (code != ErrorCode::kNotFound && code != ErrorCode::kOutOfBudget)) {
-    return stored.status();
-  }
-  stored = store(std::move(record), {});
-  if (stored.ok()) {
-    tree_.removed(stored.value().removed.nodes);
-  }
-  return stored.status();
+  const bool without = stored.code() == ErrorCode::kNotFound ||
+      stored.code() == ErrorCode::kOutOfBudget;
+  return without && !content.nodes().empty() ? store(std::move(record), {}, {})
+                                             : stored;
 }
 
 Status GenerationStore::remove(const std::string& key) {
-  const Result<Removed> removed = disk_.remove_record(name(key));
-  if (removed.ok()) {
-    tree_.removed(removed.value().nodes);
-  }
-  return removed.status();
+  return disk_.remove_record(name(key)).status();
 }
 
 Result<std::shared_ptr<void>> GenerationStore::claim(const std::string& key) {

@@ -69,7 +69,10 @@ class GenerationStore : public CheckpointStore {
   WriteBatch batch_of(const Paths& paths);
   /// As many of the images as one checkpoint holds, parents first.
   std::vector<FreshImages> within_limit(std::vector<FreshImages> fresh) const;
-  Result<Stored> store(RecordToStore record, std::vector<NodeToStore> nodes);
+  Status store(
+      RecordToStore record,
+      std::vector<NodeToStore> nodes,
+      const std::function<void(const Stored&)>& committed);
 
   PrefixTree& tree_;
   DiskTier& disk_;

@@ -2,7 +2,11 @@
 
 #include "holdfast/prefix/path_store.h"
 
+#include <algorithm>
+#include <iterator>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include "holdfast/prefix/tree_loader.h"
 
@@ -51,7 +55,7 @@ PathStore::make(const RecordKey& key) {
         ErrorCode::kNotFound,
         "[prefix] expected a text that was put, got none");
   }
-  drop_lost(tree_, disk_);
+  disk_.drop_cut();
   auto content =
       std::make_shared<const PathContent>(tree_, scope_, std::move(wanted));
   if (!content->is_whole()) {
@@ -97,13 +101,8 @@ Status PathStore::write(const PathContent& mine) {
   if (!stored.ok()) {
     return stored.status();
   }
-  Stored nodes = std::move(stored).value();
-  const size_t known = mine.write().batch.nodes.size();
-  nodes.nodes.resize(known);
-  nodes.images.resize(known);
-  mine.set_stored(nodes);
   const std::lock_guard lock(mutex_);
-  written_ += nodes.written;
+  written_ += stored.value().written;
   return {};
 }
 
@@ -118,12 +117,40 @@ Result<Stored> PathStore::attempt(const PathContent& content) {
     batch.nodes.insert(batch.nodes.end(), beyond.begin(), beyond.end());
     batch.record = record_to_store(content);
   } else if (batch.nodes.empty()) {
-    return Stored(); // the disk has all of it
+    const Status all = all_there(content);
+    return all.ok() ? Result<Stored>(Stored()) : all;
   }
-  Removed evicted;
-  Result<Stored> stored = disk_.store(batch, &evicted);
-  tree_.removed(evicted.nodes); // by a store that failed
+  Result<Stored> stored = disk_.store(batch, [&](const Stored& now) {
+    Stored nodes = now;
+    const size_t known = content.write().batch.nodes.size();
+    nodes.nodes.resize(known); // none beyond the tree's
+    nodes.images.resize(known);
+    content.set_stored(nodes);
+  });
+  // A store needs the nodes before those of its batch, and a record's last one.
+  if (stored.ok() && !batch.record && content.write().leaf_in_batch < 0) {
+    if (const Status rest = all_there(content); !rest.ok()) {
+      return rest;
+    }
+  }
   return stored;
+}
+
+Status PathStore::all_there(const PathContent& content) {
+  const Result<bool> there = is_on_disk(content.wanted().path());
+  if (there.ok() && !there.value()) {
+    return Status(
+        ErrorCode::kNotFound,
+        "[prefix] expected state that the disk has, got a part: it was "
+        "evicted");
+  }
+  return there.status();
+}
+
+// The tree hears what this process takes off the disk, and not what others do.
+Result<bool> PathStore::is_on_disk(const Path& path) {
+  const auto images = tree_.stored_images(scope_, path);
+  return images ? disk_.has(*images) : Result<bool>(false);
 }
 
 // What a put wants stays wanted until it is stored.
@@ -132,13 +159,8 @@ bool PathStore::is_durable(const RecordKey& key, uint64_t) {
   if (!wanted) {
     return true;
   }
-  drop_lost(tree_, disk_);
-  if (wanted->record || !wanted->fresh.empty() ||
-      !tree_.is_stored(scope_, wanted->path())) {
-    return false;
-  }
-  wanted_.done(key, *wanted);
-  return true;
+  disk_.drop_cut();
+  return !wanted->record && wanted->fresh.empty() && done(key, *wanted);
 }
 
 // Nodes are shared, so a longer path's store may have written this one; but
@@ -148,11 +170,34 @@ bool PathStore::is_covered(const RecordKey& key) {
   if (!wanted) {
     return true;
   }
-  if (wanted->record || !tree_.is_stored(scope_, wanted->path())) {
+  return !wanted->record && done(key, *wanted);
+}
+
+bool PathStore::done(const RecordKey& key, const WantedPath& wanted) {
+  const Result<bool> there = is_on_disk(wanted.path());
+  if (!there.ok() || !there.value()) {
     return false;
   }
-  wanted_.done(key, *wanted);
+  wanted_.done(key, wanted);
   return true;
+}
+
+bool PathStore::is_kept(const WantedPath& wanted) {
+  if (wanted.record && disk_.record(wanted.record->name).ok()) {
+    return true; // its nodes go no sooner
+  }
+  if (wanted.state == Position(0)) {
+    return false;
+  }
+  std::vector<TokenMark> marks;
+  std::ranges::copy_if(
+      wanted.marks, std::back_inserter(marks), [&](const TokenMark& mark) {
+        return mark.end <= wanted.state;
+      });
+  const Result<bool> there = is_on_disk(
+      {std::span(*wanted.tokens).first(static_cast<size_t>(wanted.state.get())),
+       marks});
+  return there.ok() && there.value();
 }
 
 Bytes PathStore::written() const {

@@ -46,6 +46,9 @@ class PathStore : public RecordSource, public RecordStore {
   bool is_durable(const RecordKey& key, uint64_t version) override;
   bool is_covered(const RecordKey& key) override;
 
+  /// The disk still has what was written of it, or what took its place.
+  bool is_kept(const WantedPath& wanted);
+
   ScopeId stored_scope() const {
     return stored_scope_->id();
   }
@@ -55,6 +58,12 @@ class PathStore : public RecordSource, public RecordStore {
  private:
   Status write(const PathContent& content);
   Result<Stored> attempt(const PathContent& content);
+  /// What a batch without the path's end leaves to the disk: kNotFound where it
+  /// lacks some.
+  Status all_there(const PathContent& content);
+  /// All that a row of the path needs, as the disk says.
+  Result<bool> is_on_disk(const Path& path);
+  bool done(const RecordKey& key, const WantedPath& wanted);
 
   PrefixTree& tree_;
   DiskTier& disk_;

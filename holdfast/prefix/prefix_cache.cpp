@@ -39,8 +39,9 @@ WantedPath path_alone(const Path& text) {
       .record = {}};
 }
 
+/// Texts of the same tokens may differ in their media.
 RecordKey key_of(const WantedPath& text) {
-  return {.space = {}, .tokens = text.tokens};
+  return {.space = {}, .tokens = text.tokens, .name = encode_marks(text.marks)};
 }
 
 /// Of the budget: what texts may take whose state is gone before it was
@@ -103,7 +104,7 @@ void PrefixCache::load() {
 void PrefixCache::give_up(const UsableImage& image) {
   tree_.unreadable(image);
   if (options_.disk) {
-    drop_lost(tree_, *options_.disk); // the others of its segment
+    options_.disk->drop_cut(); // the others of its segment
   }
 }
 
@@ -273,10 +274,26 @@ void PrefixCache::put(RowId row, Path committed) {
 
 FlushReport PrefixCache::flush(const FlushOptions& options) {
   if (disk_) {
-    return disk_->durability.flush(options);
+    return flush_disk(options);
   }
   FlushReport report;
   report.durable = tree_.stats().ram_images == 0 && wanted_.bytes() == Bytes();
+  return report;
+}
+
+FlushReport PrefixCache::flush_disk(const FlushOptions& options) {
+  const std::vector<WantedPaths::Shared> covered = wanted_.all();
+  const int64_t before = disk_->listener.calls();
+  FlushReport report = disk_->durability.flush(options);
+  // A store may have evicted what another one had written.
+  if (report.durable && disk_->listener.calls() != before) {
+    report.missing =
+        std::ranges::count_if(covered, [&](const WantedPaths::Shared& wanted) {
+          return !disk_->store->is_kept(*wanted);
+        });
+    report.flushed -= report.missing;
+    report.durable = report.missing == 0;
+  }
   return report;
 }
 
@@ -317,10 +334,6 @@ std::optional<NodeHandle> PrefixCache::pin(const Path& text) {
 
 bool PrefixCache::unpin(NodeHandle pinned) {
   return tree_.unpin(pinned);
-}
-
-void PrefixCache::removed(const Removed& removed) {
-  tree_.removed(removed.nodes);
 }
 
 Bytes PrefixCache::ram() const {

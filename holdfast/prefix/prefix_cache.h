@@ -125,9 +125,6 @@ class PrefixCache {
   /// Writes what the disk lacks; see FlushReport. Without a disk: durable is
   /// false where anything was put.
   FlushReport flush(const FlushOptions& options = {});
-  /// What another user of the disk's tier took out of it, such as an object
-  /// cache. Any thread.
-  void removed(const Removed& removed);
   /// What is known of a text, in a file: see export_prefix().
   Result<ExportedConversation>
   export_prefix(const Path& text, ConversationWriterOptions to);
@@ -161,6 +158,7 @@ class PrefixCache {
   /// Puts the row in; without room for its open blocks the full ones alone, and
   /// the path is cut to them.
   Inserted insert_row(RowId row, Path& committed);
+  FlushReport flush_disk(const FlushOptions& options);
   void make_disk();
   void load();
   /// A record as it is wanted. Throws as put().

@@ -12,6 +12,7 @@
 #include "holdfast/prefix/generation_store.h"
 #include "holdfast/prefix/path_store.h"
 #include "holdfast/prefix/prefix_cache.h"
+#include "holdfast/prefix/tree_listener.h"
 #include "holdfast/tier/continuations.h"
 #include "holdfast/tier/durability.h"
 #include "holdfast/tier/spill_queue.h"
@@ -32,7 +33,8 @@ struct PrefixCache::Disk {
       PrefixTree& tree,
       std::unique_ptr<PathStore> paths,
       std::unique_ptr<GenerationStore> checkpoints)
-      : store(std::move(paths)),
+      : listener(tree, *options.disk),
+        store(std::move(paths)),
         generations(std::move(checkpoints)),
         // One record may be all that RAM has; its images are there already.
         queue(
@@ -49,6 +51,7 @@ struct PrefixCache::Disk {
              .stored = [&tree](const RecordKey&) { tree.shrink(); }}),
         continuations(queue, *generations, options.clock) {}
 
+  TreeListener listener; // before anything is loaded or stored
   const std::unique_ptr<PathStore> store;
   const std::unique_ptr<GenerationStore> generations;
   SpillQueue queue;

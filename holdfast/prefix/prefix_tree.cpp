@@ -264,10 +264,11 @@ RecordWrite PrefixTree::begin_record(
   return core_->begin_record(core_->scope(scope), asked.blocks(), images);
 }
 
-bool PrefixTree::is_stored(ScopeHandle scope, const Path& path) const {
-  const PathWithOneMore asked(path, "[prefix.is_stored]");
+std::optional<std::vector<NamedImage>>
+PrefixTree::stored_images(ScopeHandle scope, const Path& path) const {
+  const PathWithOneMore asked(path, "[prefix.stored_images]");
   const TreeLock locked(*core_);
-  return core_->is_stored(core_->scope(scope), asked.blocks());
+  return core_->stored_images(core_->scope(scope), asked.blocks());
 }
 
 void PrefixTree::stored(const WriteBatch& batch, const Stored& stored) {

@@ -196,8 +196,10 @@ class PrefixTree {
       ScopeHandle scope,
       const Path& path,
       std::span<const FreshImages> images);
-  /// True where a row of the path could be restored from the disk alone.
-  bool is_stored(ScopeHandle scope, const Path& path) const;
+  /// What a row of the path would be restored from, where the disk has all of
+  /// it.
+  std::optional<std::vector<NamedImage>>
+  stored_images(ScopeHandle scope, const Path& path) const;
   void stored(const WriteBatch& batch, const Stored& stored);
   /// It failed or was dropped; returns what may be tried again.
   std::vector<FreshImages> not_stored(const WriteBatch& batch);

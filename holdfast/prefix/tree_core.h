@@ -149,7 +149,8 @@ class TreeCore {
       ScopeEntry& scope,
       const PathBlocks& asked,
       std::span<const FreshImages> fresh);
-  bool is_stored(ScopeEntry& scope, const PathBlocks& asked);
+  std::optional<std::vector<NamedImage>>
+  stored_images(ScopeEntry& scope, const PathBlocks& asked);
   void stored(const WriteBatch& batch, const Stored& stored);
   std::vector<FreshImages> not_stored(const WriteBatch& batch);
   std::vector<NodeId> stored_nodes() const;

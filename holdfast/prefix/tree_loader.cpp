@@ -65,12 +65,4 @@ Status load_tree_changes(PrefixTree& tree, DiskTier& disk) {
                                                        : loaded.status();
 }
 
-void drop_lost(PrefixTree& tree, DiskTier& disk) {
-  const Lost lost = disk.take_lost();
-  if (!lost.is_empty()) {
-    tree.removed(lost.nodes);
-    tree.lost(lost.images);
-  }
-}
-
 } // namespace holdfast

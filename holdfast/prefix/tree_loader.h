@@ -16,7 +16,5 @@ Status load_tree(PrefixTree& tree, DiskTier& disk);
 /// Puts what came since the last load into the tree; what went is found out
 /// when it is mapped.
 Status load_tree_changes(PrefixTree& tree, DiskTier& disk);
-/// Takes out what the tier dropped as unreadable, so that it is stored anew.
-void drop_lost(PrefixTree& tree, DiskTier& disk);
 
 } // namespace holdfast

@@ -70,21 +70,25 @@ void TreeCore::add_leaf(
   }
 }
 
-bool TreeCore::is_stored(ScopeEntry& scope, const PathBlocks& asked) {
+std::optional<std::vector<NamedImage>>
+TreeCore::stored_images(ScopeEntry& scope, const PathBlocks& asked) {
   const Usable found = look_up(scope, asked);
   if (found.length < asked.length() - Position(1)) {
-    return false;
+    return std::nullopt;
   }
+  std::vector<NamedImage> images;
   for (const auto& group : found.images) {
     for (const UsableImage& image : group) {
       const Node* node = resolve(image.node);
       const Image* of = node ? node->find(image.slot) : nullptr;
       if (!of || !of->on_disk() || of->unreadable) {
-        return false;
+        return std::nullopt;
       }
+      images.push_back(
+          {.node = node->stored, .slot = of->slot, .extent = of->disk});
     }
   }
-  return true;
+  return images;
 }
 
 } // namespace holdfast

@@ -48,6 +48,14 @@ Bytes TreeShare::give(Bytes wanted, From from) {
   return given;
 }
 
+Bytes TreeShare::let_go(Bytes wanted) {
+  const TreeLock locked(core_);
+  const Bytes before = core_.bytes();
+  TreeRoom(core_, EvictedBy::kRamBudget)
+      .shrink_to(std::max(Bytes(0), before - wanted));
+  return before - core_.bytes();
+}
+
 void TreeShare::take(Bytes more) {
   const TreeLock locked(core_);
   core_.options.budget += more;

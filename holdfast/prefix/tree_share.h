@@ -26,6 +26,7 @@ class TreeShare final : public RamUser {
   Bytes may_leave(Bytes most) override;
   std::optional<LeavingRam> next_to_leave(uint64_t now) override;
   Bytes give(Bytes wanted, From from) override;
+  Bytes let_go(Bytes wanted) override;
   void take(Bytes more) override;
 
  private:

@@ -75,6 +75,15 @@ WantedPaths::Shared WantedPaths::find(const RecordKey& key) const {
   return at == wanted_.end() ? nullptr : at->second;
 }
 
+std::vector<WantedPaths::Shared> WantedPaths::all() const {
+  std::vector<Shared> found;
+  const std::lock_guard lock(mutex_);
+  for (const auto& [key, wanted] : wanted_) {
+    found.push_back(wanted);
+  }
+  return found;
+}
+
 std::vector<WantedPaths::Shared>
 WantedPaths::records(std::string_view space) const {
   std::vector<Shared> found;

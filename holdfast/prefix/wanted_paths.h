@@ -58,6 +58,7 @@ class WantedPaths {
   Shared put(const RecordKey& key, WantedPath wanted);
   /// Null where there is none.
   Shared find(const RecordKey& key) const;
+  std::vector<Shared> all() const;
   /// Those with a record in that space.
   std::vector<Shared> records(std::string_view space) const;
   /// Removes it unless another put has replaced it.

@@ -2,6 +2,7 @@
 
 #include "holdfast/tier/disk_tier.h"
 
+#include <algorithm>
 #include <tuple>
 #include <utility>
 
@@ -9,6 +10,7 @@
 #include "holdfast/tier/disk_tier_core.h"
 #include "holdfast/tier/manifest_check.h"
 #include "holdfast/tier/node_table.h"
+#include "holdfast/tier/over_records.h"
 #include "holdfast/tier/record_table.h"
 
 namespace holdfast {
@@ -160,9 +162,9 @@ Loaded read(DiskTierCore& core, TierVisitor& visitor, Loaded wanted) {
   } else {
     load_nodes(core.database(), visitor);
   }
-  const int64_t now = core.options.clock->wall_ns();
+  OverRecords over(core);
   for (StoredRecord& record : all_records(core.database(), nullptr)) {
-    if (!is_over(record, now)) {
+    if (!over.contains(record)) {
       visitor.record(std::move(record));
     }
   }
@@ -228,6 +230,29 @@ Result<Removed> DiskTier::remove_nodes(std::span<const NodeId> nodes) {
       }
     });
   });
+}
+
+Result<bool> DiskTier::has(std::span<const NamedImage> images) {
+  return core_->run([&] {
+    // One read transaction: pages are checked for change once.
+    ManifestTransaction transaction(core_->database());
+    const bool all = std::ranges::all_of(images, [&](const NamedImage& image) {
+      return find_image(core_->database(), image.node, image.slot) ==
+          image.extent;
+    });
+    transaction.commit();
+    return all;
+  });
+}
+
+std::shared_ptr<const void> DiskTier::listen(TierListener& listener) {
+  DiskTierCore& core = *core_;
+  const std::lock_guard lock(core.mutex);
+  core.listeners.push_back(&listener);
+  return {&listener, [&core](const TierListener* gone) {
+            const std::lock_guard again(core.mutex);
+            std::erase(core.listeners, gone);
+          }};
 }
 
 TierReport DiskTier::report() const {

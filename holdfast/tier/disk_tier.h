@@ -28,6 +28,7 @@
 #include "holdfast/tier/forget_request.h"
 #include "holdfast/tier/ids.h"
 #include "holdfast/tier/stored.h"
+#include "holdfast/tier/tier_listener.h"
 #include "holdfast/tier/tier_report.h"
 
 namespace holdfast {
@@ -75,18 +76,27 @@ class DiskTier {
   /// with nothing stored: kOutOfBudget (the cap, the device or the day's limit
   /// has no room), kNotFound (scope, parent or leaf is gone: evicted
   /// meanwhile), kStale (a newer version of the record exists), kIo.
-  /// `evicted`: what made room for a store that then failed.
-  Result<Stored> store(const StoreBatch& batch, Removed* evicted = nullptr);
+  /// `committed`: called once it is durable, before anybody can take any of it
+  /// away again; as a listener's calls are.
+  Result<Stored> store(
+      const StoreBatch& batch,
+      const std::function<void(const Stored&)>& committed = {});
 
   /// The bytes of an image, a body or an object, verified by the policy.
   /// kCorrupt: they contradict their checksums and are no longer offered.
   /// kNotFound: evicted.
   Result<MappedImage> map(const Extent& extent);
 
-  /// What was dropped since the last call because it could not be read:
-  /// damaged, or in a segment that somebody cut short while it was mapped here.
-  /// A store writes it anew.
-  Lost take_lost();
+  /// The manifest names all of these now.
+  Result<bool> has(std::span<const NamedImage> images);
+
+  /// Drops what lies in segments that somebody cut short while they were mapped
+  /// here; listeners hear of it. As far as the disk lets it.
+  void drop_cut();
+
+  /// It hears until the value goes, which must not be in one of its calls. The
+  /// tier outlives both.
+  [[nodiscard]] std::shared_ptr<const void> listen(TierListener& listener);
 
   /// Asks the device for all of these at once, so that map() of each finds it
   /// in memory or on its way: many small reads, one after the other, would take
@@ -114,7 +124,7 @@ class DiskTier {
   Result<Removed> remove_nodes(std::span<const NodeId> nodes);
 
   /// kNotFound where there is none. One whose time is over is none, here and
-  /// below, unless it is pinned.
+  /// below, unless it is pinned or claimed.
   Result<StoredRecord> record(const RecordName& name);
   Result<std::vector<StoredRecord>> records(std::string_view space);
   /// Of all spaces.
@@ -135,10 +145,8 @@ class DiskTier {
   Result<Forgotten> forget(const ForgetRequest& request);
 
   /// One segment for all; replaces what has the same key. Durable when ok; the
-  /// value says what was evicted to make room, `evicted` does where it fails.
-  Result<Removed> put_objects(
-      std::span<const ObjectToStore> objects,
-      Removed* evicted = nullptr);
+  /// value says what was evicted to make room.
+  Result<Removed> put_objects(std::span<const ObjectToStore> objects);
   /// kNotFound, kCorrupt.
   Result<MappedImage> object(std::string_view space, std::string_view key);
   Result<Removed> remove_object(std::string_view space, std::string_view key);

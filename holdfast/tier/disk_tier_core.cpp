@@ -5,8 +5,10 @@
 #include <tuple>
 #include <utility>
 
+#include "holdfast/tier/key_claims.h"
 #include "holdfast/tier/node_table.h"
 #include "holdfast/tier/object_table.h"
+#include "holdfast/tier/over_records.h"
 #include "holdfast/tier/record_table.h"
 
 namespace holdfast {
@@ -48,6 +50,8 @@ void DiskTierCore::open_manifest() {
         suspect_ ? Manifest::Check::kThorough : Manifest::Check::kSchema);
     loaded_version = -1;
     suspect_ = false;
+    const uint64_t before = std::exchange(inode_, manifest_->inode());
+    all_gone_ = all_gone_ || (before != 0 && before != inode_);
   };
   const Result<FileFacts> facts = options.files->facts(folder->manifest_path());
   if (facts.ok() && facts.value().kind != FileFacts::Kind::kFile) {
@@ -75,6 +79,7 @@ void DiskTierCore::set_aside(const std::string& reason) {
   // The database first: a journal without its database is dropped by SQLite, a
   // database without its journal would be believed.
   options.files->rename(folder->manifest_path(), to).check();
+  all_gone_ = true;
   options.files->sync_folder(options.folder).check();
   const Status journal = options.files->rename(
       folder->path(TierFolder::kJournal), to + "-journal");
@@ -94,6 +99,23 @@ bool DiskTierCore::recover(ErrorCode code, int attempt) {
   manifest_.reset();
   suspect_ = suspect_ || code == ErrorCode::kCorrupt;
   return code == ErrorCode::kCorrupt && attempt == 0;
+}
+
+void DiskTierCore::tell() {
+  const bool all = std::exchange(all_gone_, false);
+  const Removed removed = std::exchange(gone, {});
+  const Lost dropped = std::exchange(lost, {});
+  for (TierListener* listener : listeners) {
+    if (all) {
+      listener->set_aside();
+    }
+    if (!removed.is_empty()) {
+      listener->removed(removed);
+    }
+    if (!dropped.is_empty()) {
+      listener->lost(dropped);
+    }
+  }
 }
 
 void DiskTierCore::pass_over(const Error& error) {
@@ -124,11 +146,33 @@ void DiskTierCore::remove_files(
   }
 }
 
+void DiskTierCore::remove_left_over() {
+  for (const SegmentIdentity& identity : std::exchange(left_over, {})) {
+    if (!find_segment(database(), identity)) {
+      const std::string name = segment_file_name(identity);
+      const Result<FileFacts> facts = options.files->facts(folder->path(name));
+      foreign.push_back(
+          {.name = name,
+           .bytes = facts.ok() ? facts.value().allocated : Bytes(),
+           .modified_ns = facts.ok() ? facts.value().modified_ns : 0,
+           .fate = ForeignFile::Fate::kShallGo});
+    }
+  }
+  std::erase_if(foreign, [&](const ForeignFile& file) {
+    if (file.fate != ForeignFile::Fate::kShallGo) {
+      return false;
+    }
+    const Status status = options.files->remove(folder->path(file.name));
+    return status.ok() || status.code() == ErrorCode::kNotFound;
+  });
+}
+
 void DiskTierCore::remove_set_aside(Removed& removed) {
   scan_foreign();
   std::vector<ForeignFile> aside = foreign;
   std::erase_if(aside, [](const ForeignFile& file) {
-    return !file.evictable || !TierFolder::is_set_aside(file.name);
+    return file.fate != ForeignFile::Fate::kMayGo ||
+        !TierFolder::is_set_aside(file.name);
   });
   remove_files(aside, removed);
 }
@@ -194,9 +238,13 @@ void DiskTierCore::write_pending_touches() {
   }
 }
 
+std::set<std::string> DiskTierCore::claimed() const {
+  return value_of(
+      KeyClaims(options.files, folder->path(TierFolder::kClaims)).claimed());
+}
+
 void DiskTierCore::expire_records(Removed& removed) {
-  const std::vector<RecordName> over =
-      records_over(database(), options.clock->wall_ns());
+  const std::vector<RecordName> over = OverRecords(*this).all();
   if (over.empty()) {
     return;
   }
@@ -204,8 +252,10 @@ void DiskTierCore::expire_records(Removed& removed) {
   for (const RecordName& name : over) {
     remove_record_row(database(), name);
   }
-  transaction.commit();
-  removed.records.insert(removed.records.end(), over.begin(), over.end());
+  Removed expired;
+  expired.records = over;
+  commit(transaction, expired);
+  removed.add(expired);
 }
 
 } // namespace holdfast

@@ -32,10 +32,15 @@ namespace holdfast {
 
 /// A file of the folder that counts in the cap and is no part of the tier.
 struct ForeignFile {
+  enum class Fate {
+    kStays,
+    kMayGo, // where room is wanted
+    kShallGo, // left over; could not be removed yet
+  };
   std::string name;
   Bytes bytes;
   int64_t modified_ns = 0;
-  bool evictable = false;
+  Fate fate = Fate::kStays;
 };
 
 /// Uses that are not written down yet.
@@ -65,6 +70,13 @@ class DiskTierCore {
 
   // In an access.
 
+  /// Commits what took that out; it is told when the access ends, also where
+  /// the commit fails, for it may have happened.
+  void commit(ManifestTransaction& transaction, const Removed& removed) {
+    gone.add(removed);
+    transaction.commit();
+  }
+
   /// Removes what `work(Removed&)` does, in one transaction, then gives room
   /// back. Once it is committed nothing but a damaged manifest is an error:
   /// what could not be given back is for the next sweep.
@@ -85,7 +97,7 @@ class DiskTierCore {
   void reconcile();
   /// Looks at the folder for what is not the tier's.
   void scan_foreign();
-  /// Everything in the folder, stores under way included.
+  /// Everything in the folder, files of stores under way included.
   Bytes used(const OpenTiers& open) const;
   Bytes manifest_bytes() const;
   OpenTiers open_tiers();
@@ -102,11 +114,16 @@ class DiskTierCore {
   void write_touches();
   /// The same in a transaction of its own.
   void write_pending_touches();
+  /// What stores that failed left under a segment's name, and what
+  /// scan_foreign() found to be left over. What cannot be removed counts.
+  void remove_left_over();
   /// Files that scan_foreign() found.
   void remove_files(const std::vector<ForeignFile>& files, Removed& removed);
   /// Manifests that were set aside: they name what is to be forgotten.
   void remove_set_aside(Removed& removed);
-  /// Removes the records whose time is over; a pin outlasts it.
+  /// What processes work on: KeyClaims::claimed().
+  std::set<std::string> claimed() const;
+  /// Removes the records whose time is over; a pin, or a claim, outlasts it.
   void expire_records(Removed& removed);
   // Within a transaction (tier_drop.cpp).
 
@@ -126,24 +143,30 @@ class DiskTierCore {
   std::map<int64_t, std::weak_ptr<const SegmentMapping>> mappings; // [segment]
   std::multiset<NodeId> in_store; // not to be evicted: a store builds on them
   std::vector<ForeignFile> foreign;
+  std::vector<SegmentIdentity> left_over; // unless the manifest names it
   int64_t loaded_version = -1; // data_version at the last load; -1: none
   NodeId loaded_node; // the last id that was given then
   SegmentId loaded_segment; // likewise
   bool can_punch = true;
+  // Not told yet:
+  Removed gone;
+  Lost lost;
 
   // Of any thread.
 
   GroupCommit commits{*this};
   ImageFlights flights;
-  std::atomic<int64_t> under_way{0}; // bytes of segments that are being written
+  // Of stores under way, in bytes: their segments, and what their commits may
+  // add to the manifest and its journal.
+  std::atomic<int64_t> under_way{0};
+  std::atomic<int64_t> growing{0};
 
   // Under mutex alone.
   /// True where somebody cut a segment short that is mapped.
   bool any_cut() const;
   mutable std::mutex mutex;
   TierReport report;
-  Lost lost; // dropped, and not told yet
-  std::atomic<bool> any_lost{false}; // read without the lock
+  std::vector<TierListener*> listeners;
   // Under touch_mutex alone, which is held over nothing else: whoever says that
   // something was of use must not wait for the disk.
   std::mutex touch_mutex;
@@ -158,8 +181,18 @@ class DiskTierCore {
   void set_aside(const std::string& reason);
   /// After an error of the manifest: true where the verb should run again.
   bool recover(ErrorCode code, int attempt);
+  /// Before an access ends.
+  void tell();
+  struct Telling {
+    DiskTierCore& core;
+    ~Telling() {
+      core.tell();
+    }
+  };
 
   std::unique_ptr<Manifest> manifest_;
+  uint64_t inode_ = 0; // of the last manifest; 0: none yet
+  bool all_gone_ = false; // with a manifest; not told yet
   bool suspect_ = false; // the manifest showed damage
   bool failed_ = false; // an error of it was passed over: open it again
 };
@@ -172,7 +205,7 @@ Removed DiskTierCore::remove(Work&& work) {
     ManifestTransaction transaction(database());
     work(removed);
     dead = dead_bytes(database());
-    transaction.commit();
+    commit(transaction, removed);
   }
   try {
     sweep(removed);
@@ -204,6 +237,7 @@ auto DiskTierCore::run(Verb&& verb) -> std::conditional_t<
   const std::lock_guard lock(mutex);
   try {
     const std::unique_ptr<FileLock> folder_lock = folder->lock();
+    const Telling telling{*this};
     for (int attempt = 0;; ++attempt) {
       try {
         open_manifest();

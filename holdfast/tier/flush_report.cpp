@@ -9,7 +9,7 @@ std::string FlushReport::text() const {
   std::string line = durable ? "durable: " : "not durable: ";
   line += count(flushed) + " saved";
   if (missing > 0) {
-    line += ", " + count(missing) + " evicted before they were saved";
+    line += ", " + count(missing) + " evicted, not on disk";
   }
   if (pending > missing) {
     line += ", " + count(pending - missing) + " not saved yet (" + count(late) +

@@ -28,7 +28,9 @@ struct FlushReport {
   /// the flush.
   bool durable = false;
   int64_t flushed = 0; // of this flush: records that are on disk now
-  int64_t missing = 0; // of this flush: evicted before they were written
+  /// Of this flush: evicted before they were written, or by what was written
+  /// after them.
+  int64_t missing = 0;
   int64_t pending = 0; // total: records still dirty, missing ones too
   int64_t late = 0; // of those, put after the flush was called
   int64_t pending_writes = 0; // total: jobs in the queue

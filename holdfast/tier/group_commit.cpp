@@ -70,7 +70,13 @@ void GroupCommit::write(const std::vector<Waiting*>& group) {
     core_.options.files->sync_folder(core_.options.folder).check();
   }
   core_.write_touches();
-  transaction.commit();
+  Removed removed;
+  for (Waiting* each : group) {
+    if (each->status.ok()) {
+      removed.add(each->part->removed());
+    }
+  }
+  core_.commit(transaction, removed);
   for (Waiting* each : group) {
     if (each->status.ok()) {
       each->part->committed();

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "holdfast/base/status.h"
+#include "holdfast/tier/batch.h"
 
 namespace holdfast {
 
@@ -27,6 +28,8 @@ class CommitPart {
   /// name; true where it had a file. Throws. Called again where the access
   /// starts over.
   virtual bool add() = 0;
+  /// What add() took out.
+  virtual const Removed& removed() const = 0;
   /// In the same access: it is durable.
   virtual void committed() = 0;
 };

@@ -43,6 +43,10 @@ class Manifest {
   }
   /// False where the path names another file by now.
   bool is_current() const;
+  /// Of the file that is open.
+  uint64_t inode() const {
+    return inode_;
+  }
   /// False after an error that left it unusable: to be opened again.
   bool is_usable() const {
     return database_.idle();

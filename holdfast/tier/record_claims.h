@@ -1,9 +1,10 @@
 // Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
 //
 // What whoever works on records claims (KeyClaims): no other works on them
-// meanwhile, and no process evicts them. A claim is of one record, or of all
-// whose names begin alike up to a slash, as the answers of a chat do; one of
-// the second kind keeps nobody off a claim of the first. Values; any thread.
+// meanwhile, no process evicts them, and none of them expires. A claim is of
+// one record, or of all whose names begin alike up to a slash, as the answers
+// of a chat do; one of the second kind keeps nobody off a claim of the first.
+// Values; any thread.
 
 #pragma once
 

@@ -23,6 +23,13 @@ struct StoredImage {
   Extent extent;
 };
 
+/// An image by what names it.
+struct NamedImage {
+  NodeId node;
+  ImageSlot slot;
+  Extent extent;
+};
+
 struct StoredNode {
   NodeId id;
   ScopeId scope;

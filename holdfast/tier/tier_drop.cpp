@@ -66,7 +66,6 @@ void DiskTierCore::drop_row(
   switch (type) {
     case ExtentType::kImage:
       was_there = drop_image(database(), extent, lost);
-      any_lost = any_lost || was_there;
       report.corrupt_images += was_there ? 1 : 0;
       break;
     case ExtentType::kBody:
@@ -138,21 +137,19 @@ void DiskTierCore::drop_cut() {
   }
 }
 
-Lost DiskTier::take_lost() {
+void DiskTier::drop_cut() {
   // Who asks before each store must not wait for the commits of others where
-  // there is nothing to tell.
-  if (mappings_are_whole() && !core_->any_lost) {
-    return {};
+  // there is nothing to drop.
+  if (mappings_are_whole()) {
+    return;
   }
   std::unique_lock lock(core_->mutex);
-  if (core_->any_cut()) {
-    lock.unlock();
+  const bool any = core_->any_cut();
+  lock.unlock();
+  if (any) {
     // Where this fails the next call, or the next store, tries again.
     std::ignore = core_->run([&] { core_->drop_cut(); });
-    lock.lock();
   }
-  core_->any_lost = false;
-  return std::exchange(core_->lost, {});
 }
 
 } // namespace holdfast

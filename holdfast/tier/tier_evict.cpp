@@ -7,7 +7,6 @@
 
 #include "holdfast/tier/disk_tier_core.h"
 #include "holdfast/tier/eviction.h"
-#include "holdfast/tier/key_claims.h"
 #include "holdfast/tier/manifest_check.h"
 #include "holdfast/tier/record_table.h"
 
@@ -32,9 +31,7 @@ class Evictor {
       }
     }
     untouchable_.nodes.insert(core.in_store.begin(), core.in_store.end());
-    const KeyClaims claims(
-        core.options.files, core.folder->path(TierFolder::kClaims));
-    untouchable_.claimed = value_of(claims.claimed());
+    untouchable_.claimed = core.claimed();
   }
 
   const OpenTiers& open() const {
@@ -84,7 +81,7 @@ class Evictor {
         }
       }
       try {
-        transaction.commit();
+        core_.commit(transaction, gone);
       } catch (const ManifestError&) {
         removed.add(gone); // it may have happened
         throw;
@@ -127,7 +124,7 @@ class Evictor {
     std::vector<ForeignFile> files = core_.foreign;
     std::ranges::sort(files, {}, &ForeignFile::modified_ns);
     for (const ForeignFile& file : files) {
-      if (file.evictable && choice.bytes < wanted) {
+      if (file.fate == ForeignFile::Fate::kMayGo && choice.bytes < wanted) {
         choice.files.push_back(file);
         choice.bytes += file.bytes;
       }
@@ -154,6 +151,8 @@ class Evictor {
 
 void DiskTierCore::make_room(Bytes needed, Removed& removed) {
   const Bytes most = options.max_bytes;
+  remove_left_over();
+  needed += Bytes(growing); // is room that others have, too
   if (used(open_tiers()) + needed > most - Bytes(most.get() / 8)) {
     scan_foreign(); // somebody may have put files here, or taken some
   }

@@ -7,6 +7,7 @@
 #include <map>
 #include <random>
 #include <thread>
+#include <tuple>
 #include <utility>
 
 #include "holdfast/tier/paths.h"
@@ -85,17 +86,17 @@ without(std::string_view name, std::string_view end) {
 struct OpenName {
   std::string tier;
   std::optional<SegmentIdentity> leased;
-  bool unfinished = false;
+  std::optional<SegmentIdentity> unfinished;
 };
 
 std::optional<OpenName> parse_open_name(std::string_view name) {
   if (name.size() <= kIdDigits || !number(name.substr(0, kIdDigits), 16)) {
     return std::nullopt;
   }
-  OpenName result{std::string(name.substr(0, kIdDigits)), {}, false};
+  OpenName result{std::string(name.substr(0, kIdDigits)), {}, {}};
   if (const auto rest = without(name, kUnfinishedEnd)) {
-    result.unfinished = true;
-    return identity_of(*rest) ? std::optional(result) : std::nullopt;
+    result.unfinished = identity_of(*rest);
+    return result.unfinished ? std::optional(result) : std::nullopt;
   }
   if (const auto rest = without(name, kLeaseEnd)) {
     const size_t dot = rest->find('.', kIdDigits + 1);
@@ -216,6 +217,40 @@ bool TierFolder::is_alive(const std::string& tier) const {
   return false; // nobody had it
 }
 
+void TierFolder::begin_writing(SegmentIdentity identity) {
+  const std::lock_guard lock(writing_mutex_);
+  writing_.insert(identity);
+}
+
+void TierFolder::end_writing(SegmentIdentity identity) {
+  const std::lock_guard lock(writing_mutex_);
+  writing_.erase(identity);
+}
+
+bool TierFolder::is_writing(SegmentIdentity identity) {
+  const std::lock_guard lock(writing_mutex_);
+  return writing_.contains(identity);
+}
+
+Bytes TierFolder::remove_unfinished(
+    const std::string& name,
+    std::vector<TierFinding>& findings) {
+  const auto facts = files_->facts(open_path(name));
+  const Status status = files_->remove(open_path(name));
+  if (status.code() == ErrorCode::kNotFound) {
+    return Bytes();
+  }
+  if (!status.ok()) { // nobody will write the rest of it
+    return facts.ok() ? facts.value().allocated : Bytes();
+  }
+  findings.push_back(
+      {std::string(kOpen) + "/" + name,
+       facts.ok() ? facts.value().size : Bytes(),
+       TierFinding::Action::kRemoved,
+       "a store that its process did not finish"});
+  return Bytes();
+}
+
 OpenTiers TierFolder::open_tiers(std::vector<TierFinding>& findings) {
   OpenTiers result;
   std::map<std::string, std::vector<std::pair<std::string, OpenName>>> tiers;
@@ -232,6 +267,10 @@ OpenTiers TierFolder::open_tiers(std::vector<TierFinding>& findings) {
         if (parsed.leased) {
           result.leased.insert(*parsed.leased);
           ++result.leases;
+        } else if (
+            parsed.unfinished && tier == hex(id_) &&
+            !is_writing(*parsed.unfinished)) {
+          result.unfinished += remove_unfinished(name, findings);
         } else if (parsed.unfinished) {
           const auto facts = files_->facts(open_path(name));
           result.unfinished += facts.ok() ? facts.value().size : Bytes();
@@ -240,20 +279,13 @@ OpenTiers TierFolder::open_tiers(std::vector<TierFinding>& findings) {
       continue;
     }
     for (const auto& [name, parsed] : names) {
-      const auto facts = files_->facts(open_path(name));
-      files_->remove(open_path(name)).check();
       if (parsed.unfinished) {
-        findings.push_back(
-            {std::string(kOpen) + "/" + name,
-             facts.ok() ? facts.value().size : Bytes(),
-             TierFinding::Action::kRemoved,
-             "a store that its process did not finish"});
+        result.unfinished += remove_unfinished(name, findings);
+      } else {
+        std::ignore = files_->remove(open_path(name)); // no longer a lease
       }
     }
-    const Status lock = files_->remove(open_path(tier + std::string(kLockEnd)));
-    if (!lock.ok() && lock.code() != ErrorCode::kNotFound) {
-      lock.check();
-    }
+    std::ignore = files_->remove(open_path(tier + std::string(kLockEnd)));
   }
   return result;
 }

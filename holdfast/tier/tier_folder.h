@@ -11,6 +11,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <set>
 #include <string>
@@ -81,7 +82,13 @@ class TierFolder {
   /// Makes a lease and returns its path; removing the file ends it.
   std::string lease(SegmentIdentity identity);
 
-  /// Looks at open/, and removes what dead tiers left there.
+  /// A store of this tier writes that file, until it says that it does no more.
+  /// Any thread.
+  void begin_writing(SegmentIdentity identity);
+  void end_writing(SegmentIdentity identity);
+
+  /// Looks at open/, and removes what dead tiers left there, and what stores of
+  /// this one did. What cannot be removed counts, and stays for the next look.
   OpenTiers open_tiers(std::vector<TierFinding>& findings);
 
   static constexpr std::string_view kManifest = "manifest.db";
@@ -95,11 +102,18 @@ class TierFolder {
     return path(kOpen) + "/" + std::string(name);
   }
   bool is_alive(const std::string& tier) const;
+  bool is_writing(SegmentIdentity identity);
+  /// What it still takes, where it cannot be removed.
+  Bytes remove_unfinished(
+      const std::string& name,
+      std::vector<TierFinding>& findings);
 
   const std::shared_ptr<FileSystem> files_;
   const std::string folder_;
   uint64_t id_ = 0;
   std::atomic<uint64_t> next_{1};
+  std::mutex writing_mutex_;
+  std::set<SegmentIdentity> writing_;
   std::unique_ptr<FileLock> alive_;
 };
 

@@ -44,9 +44,7 @@ Status sources(std::span<const ObjectToStore> objects) {
 
 } // namespace
 
-Result<Removed> DiskTier::put_objects(
-    std::span<const ObjectToStore> objects,
-    Removed* evicted) {
+Result<Removed> DiskTier::put_objects(std::span<const ObjectToStore> objects) {
   if (objects.empty()) {
     return Removed();
   }
@@ -89,13 +87,7 @@ Result<Removed> DiskTier::put_objects(
       unfinished.committed();
     });
   }
-  if (!status.ok()) {
-    if (evicted) {
-      *evicted = std::move(removed);
-    }
-    return status;
-  }
-  return removed;
+  return status.ok() ? Result<Removed>(std::move(removed)) : status;
 }
 
 Result<MappedImage>

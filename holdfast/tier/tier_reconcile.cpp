@@ -13,6 +13,7 @@ namespace holdfast {
 namespace {
 
 using Action = TierFinding::Action;
+using Fate = ForeignFile::Fate;
 
 /// Bytes of a folder that is not ours, as deep as anybody would nest it.
 Bytes bytes_below(FileSystem& files, const std::string& path, int depth) {
@@ -87,13 +88,14 @@ class FolderScan {
       count(
           name,
           facts.value(),
-          is_file && TierFolder::is_set_aside(name),
+          is_file && TierFolder::is_set_aside(name) ? Fate::kMayGo
+                                                    : Fate::kStays,
           is_file ? "not a name of holdfast's" : "no regular file");
       return;
     }
     const auto row = rows_.find(*identity);
     if (row == rows_.end()) {
-      look_at_unknown(name, facts.value(), repair);
+      look_at_unknown(name, facts.value());
       return;
     }
     const SegmentRow known = row->second;
@@ -107,21 +109,17 @@ class FolderScan {
     }
   }
 
-  void look_at_unknown(
-      const std::string& name,
-      const FileFacts& facts,
-      bool repair) {
+  void look_at_unknown(const std::string& name, const FileFacts& facts) {
     switch (examine(*core_.options.files, core_.folder->path(name))) {
       case Unknown::kLeftover:
-        if (repair) {
-          remove(name, facts, "the manifest does not name it");
-        }
+        // Nobody is between a file's name and its commit: both are one access.
+        remove(name, facts, "the manifest does not name it");
         break;
       case Unknown::kOtherVersion:
-        count(name, facts, true, "a segment of another format");
+        count(name, facts, Fate::kMayGo, "a segment of another format");
         break;
       case Unknown::kUnreadable:
-        count(name, facts, false, "a segment that cannot be read");
+        count(name, facts, Fate::kStays, "a segment that cannot be read");
         break;
     }
   }
@@ -129,12 +127,12 @@ class FolderScan {
   void count(
       const std::string& name,
       const FileFacts& facts,
-      bool evictable,
+      Fate fate,
       const std::string& reason) {
     const Bytes bytes = facts.kind == FileFacts::Kind::kFolder
         ? bytes_below(*core_.options.files, core_.folder->path(name), 0)
         : facts.allocated;
-    core_.foreign.push_back({name, bytes, facts.modified_ns, evictable});
+    core_.foreign.push_back({name, bytes, facts.modified_ns, fate});
     if (noted_) {
       core_.note({name, bytes, Action::kCounted, reason});
     }
@@ -144,8 +142,12 @@ class FolderScan {
       const std::string& name,
       const FileFacts& facts,
       const std::string& reason) {
-    core_.options.files->remove(core_.folder->path(name)).check();
-    core_.note({name, facts.size, Action::kRemoved, reason});
+    const Status status = core_.options.files->remove(core_.folder->path(name));
+    if (status.ok()) {
+      core_.note({name, facts.size, Action::kRemoved, reason});
+    } else if (status.code() != ErrorCode::kNotFound) {
+      count(name, facts, Fate::kShallGo, status.text());
+    }
   }
 
   void drop(const SegmentRow& row, const std::string& reason) {

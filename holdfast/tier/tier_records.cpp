@@ -9,6 +9,7 @@
 #include "holdfast/tier/disk_tier_core.h"
 #include "holdfast/tier/manifest_check.h"
 #include "holdfast/tier/node_table.h"
+#include "holdfast/tier/over_records.h"
 #include "holdfast/tier/record_path.h"
 #include "holdfast/tier/record_table.h"
 #include "holdfast/tier/tier_map.h"
@@ -28,7 +29,7 @@ Status no_record(const RecordName& name) {
 std::optional<StoredRecord>
 current(DiskTierCore& core, const RecordName& name) {
   std::optional<StoredRecord> record = find_record(core.database(), name);
-  if (record && is_over(*record, core.options.clock->wall_ns())) {
+  if (record && OverRecords(core).contains(*record)) {
     record.reset();
   }
   return record;
@@ -37,10 +38,9 @@ current(DiskTierCore& core, const RecordName& name) {
 std::vector<StoredRecord>
 all_current(DiskTierCore& core, const std::string_view* space) {
   std::vector<StoredRecord> records = all_records(core.database(), space);
+  OverRecords over(core);
   std::erase_if(
-      records, [now = core.options.clock->wall_ns()](const StoredRecord& each) {
-        return is_over(each, now);
-      });
+      records, [&](const StoredRecord& each) { return over.contains(each); });
   return records;
 }
 

@@ -5,6 +5,7 @@
 // again at what others did meanwhile.
 
 #include <algorithm>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -24,13 +25,22 @@ namespace {
 
 class StoreRun : public CommitPart {
  public:
-  StoreRun(DiskTierCore& core, const StoreBatch& batch)
-      : core_(core), batch_(batch), held_(core), segment_(core, plan_) {}
+  using Committed = std::function<void(const Stored&)>;
+
+  StoreRun(
+      DiskTierCore& core,
+      const StoreBatch& batch,
+      const Committed& committed)
+      : core_(core),
+        batch_(batch),
+        committed_(committed),
+        held_(core),
+        segment_(core, plan_) {}
   ~StoreRun() override {
     land();
   }
 
-  Result<Stored> run(Removed* evicted) {
+  Result<Stored> run() {
     Status status = prepared();
     if (status.ok()) {
       status = segment_.write();
@@ -41,15 +51,7 @@ class StoreRun : public CommitPart {
     if (status.ok()) {
       status = core_.commits.commit(*this);
     }
-    // Where the commit failed, it may have happened.
-    stored_.removed.add(superseded_);
-    if (!status.ok()) {
-      if (evicted) {
-        *evicted = std::move(stored_.removed);
-      }
-      return status;
-    }
-    return std::move(stored_);
+    return status.ok() ? Result<Stored>(std::move(stored_)) : status;
   }
 
  private:
@@ -250,8 +252,16 @@ class StoreRun : public CommitPart {
     return !plan_.empty();
   }
 
+  const Removed& removed() const override {
+    return superseded_;
+  }
+
   void committed() override {
     segment_.committed();
+    stored_.removed.add(superseded_);
+    if (committed_) {
+      committed_(stored_);
+    }
   }
 
   void add_node_rows(size_t index, SegmentId segment, Removed& superseded) {
@@ -346,6 +356,7 @@ class StoreRun : public CommitPart {
 
   DiskTierCore& core_;
   const StoreBatch& batch_;
+  const Committed& committed_;
   HeldNodes held_;
   SegmentPlan plan_;
   struct LackingImage {
@@ -365,9 +376,11 @@ class StoreRun : public CommitPart {
 
 } // namespace
 
-Result<Stored> DiskTier::store(const StoreBatch& batch, Removed* evicted) {
+Result<Stored> DiskTier::store(
+    const StoreBatch& batch,
+    const std::function<void(const Stored&)>& committed) {
   require_batch(batch);
-  return StoreRun(*core_, batch).run(evicted);
+  return StoreRun(*core_, batch, committed).run();
 }
 
 } // namespace holdfast

@@ -23,12 +23,7 @@ Bytes manifest_growth(int64_t rows, Bytes manifest) {
 } // namespace
 
 void UnfinishedSegment::begin(int64_t rows, Removed& removed) {
-  if (begun_) { // the verb runs again, with another manifest
-    file_.reset();
-    std::ignore = core_.options.files->remove(path_);
-    begun_ = false;
-    count(Bytes());
-  }
+  end_writing(); // the verb may run again, with another manifest
   const Bytes daily = core_.options.daily_bytes;
   const Bytes today = core_.manifest().written_today() + Bytes(core_.under_way);
   if (daily > Bytes() && today + plan_.file_bytes() > daily) {
@@ -39,10 +34,11 @@ void UnfinishedSegment::begin(int64_t rows, Removed& removed) {
             std::to_string(today.get()) + " and " +
             std::to_string(plan_.file_bytes().get()) + " more");
   }
-  const Bytes needed =
-      plan_.file_bytes() + manifest_growth(rows, core_.manifest_bytes());
+  const Bytes growth = manifest_growth(rows, core_.manifest_bytes());
+  const Bytes needed = plan_.file_bytes() + growth;
   core_.make_room(needed, removed);
   require_device_room(needed);
+  count(plan_.file_bytes(), growth);
   if (plan_.empty()) {
     return;
   }
@@ -50,7 +46,7 @@ void UnfinishedSegment::begin(int64_t rows, Removed& removed) {
   path_ = core_.folder->unfinished_path(identity_);
   file_ = value_of(core_.options.files->create(path_));
   begun_ = true;
-  count(plan_.file_bytes());
+  core_.folder->begin_writing(identity_);
   // From here on it counts for others, too.
   file_->truncate(plan_.file_bytes()).check();
 }
@@ -91,29 +87,33 @@ SegmentId UnfinishedSegment::publish() {
        .live = {},
        .holes = {},
        .checksum = checksum_});
+  published_ = true;
   core_.options.files->rename(path_, core_.folder->segment_path(identity_))
       .check();
   return id;
 }
 
+void UnfinishedSegment::end_writing() {
+  count({}, {});
+  if (std::exchange(begun_, false)) {
+    file_.reset();
+    std::ignore = core_.options.files->remove(path_);
+    core_.folder->end_writing(identity_);
+  }
+}
+
 UnfinishedSegment::~UnfinishedSegment() {
-  if (!begun_) {
+  const bool named = begun_ && published_;
+  end_writing();
+  if (!named) {
     return;
   }
-  count(Bytes());
-  file_.reset();
-  // A commit that reported an error may have happened: the manifest says. Where
-  // even that fails, whoever opens the folder next removes what is left.
-  std::ignore = core_.options.files->remove(path_);
-  std::ignore = core_.run([&] {
-    if (!find_segment(core_.database(), identity_)) {
-      const Status status =
-          core_.options.files->remove(core_.folder->segment_path(identity_));
-      if (!status.ok() && status.code() != ErrorCode::kNotFound) {
-        status.check();
-      }
-    }
-  });
+  // A commit that reported an error may have happened: the manifest says.
+  {
+    const std::lock_guard lock(core_.mutex);
+    core_.left_over.push_back(identity_);
+  }
+  std::ignore = core_.run([&] { core_.remove_left_over(); });
 }
 
 } // namespace holdfast

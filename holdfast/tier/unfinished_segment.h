@@ -2,7 +2,9 @@
 //
 // Internal to DiskTier: a segment on its way into the folder. Made in an
 // access, with room for it; written outside of any; published in another,
-// within the transaction that names it. What was not committed goes with this.
+// within the transaction that names it. What was not committed goes with this;
+// what fails to go counts, and is tried again (TierFolder::open_tiers,
+// DiskTierCore::remove_left_over).
 // Threads: one at a time.
 
 #pragma once
@@ -10,6 +12,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "holdfast/base/status.h"
 #include "holdfast/tier/disk_tier_core.h"
@@ -36,16 +39,22 @@ class UnfinishedSegment {
   SegmentId publish();
   /// The transaction was committed.
   void committed() {
-    begun_ = false;
-    count(Bytes());
+    if (std::exchange(begun_, false)) {
+      core_.folder->end_writing(identity_);
+    }
+    count({}, {});
   }
 
  private:
   void require_device_room(Bytes needed) const;
+  /// The file goes, as far as it can.
+  void end_writing();
   /// What this counts among the stores under way.
-  void count(Bytes bytes) {
-    core_.under_way += (bytes - counted_).get();
-    counted_ = bytes;
+  void count(Bytes segment, Bytes manifest) {
+    core_.under_way += (segment - segment_).get();
+    core_.growing += (manifest - manifest_).get();
+    segment_ = segment;
+    manifest_ = manifest;
   }
 
   DiskTierCore& core_;
@@ -53,9 +62,12 @@ class UnfinishedSegment {
   SegmentIdentity identity_;
   std::string path_;
   std::unique_ptr<File> file_;
-  Bytes counted_;
+  // Counted:
+  Bytes segment_;
+  Bytes manifest_;
   uint64_t checksum_ = 0;
   bool begun_ = false;
+  bool published_ = false; // or tried
 };
 
 } // namespace holdfast

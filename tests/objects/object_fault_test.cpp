@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "tests/objects/object_rig.h"
+#include "tests/tier/heard.h"
 #include "tests/tier/tier_rig.h"
 
 namespace holdfast::test {
@@ -221,15 +222,14 @@ TEST(ObjectFault, WhatItsOwnerCannotReadIsRemovedUnlessPutMeanwhile) {
 TEST(ObjectFault, AFullFolderKeepsEarlierObjectsAndSaysWhatWasEvicted) {
   ObjectRig rig;
   rig.max_disk = Bytes(400000);
-  int64_t evicted = 0;
-  ObjectCacheOptions options = rig.over(rig.open_disk(), 4 << 20);
-  options.evicted = [&](const Removed& removed) { evicted += removed.objects; };
-  ObjectCache cache(options);
+  const auto disk = rig.open_disk();
+  Heard heard(*disk);
+  ObjectCache cache(rig.over(disk, 4 << 20));
   for (int number = 0; number < 20; ++number) {
     put(cache, number, value_of(number, 0, 40000));
     ASSERT_TRUE(cache.flush().durable);
   }
-  EXPECT_GT(evicted, 8);
+  EXPECT_GT(heard.all.objects, 8);
   cache.set_budget(Bytes(0));
   EXPECT_EQ(get(cache, 19), value_of(19, 0, 40000));
   EXPECT_EQ(get(cache, 0), "");
@@ -240,14 +240,28 @@ TEST(ObjectFault, AFullFolderKeepsEarlierObjectsAndSaysWhatWasEvicted) {
   EXPECT_EQ(get(cache, 30), value_of(30, 0, 500000));
 }
 
+// What was durable once and was evicted since is not durable by that.
+TEST(ObjectFault, AnObjectPutAgainIsNotDurableWhereTheDiskEvictedIt) {
+  ObjectRig rig;
+  const auto disk = rig.open_disk();
+  ObjectCache cache(rig.over(disk, 1 << 20));
+  put(cache, 1, value(1, 0));
+  ASSERT_TRUE(cache.flush().durable);
+  ASSERT_EQ(disk->evict(Bytes(int64_t{1} << 40)).value().objects, 1);
+  put(cache, 1, value(1, 0));
+  EXPECT_EQ(cache.pending().pending_records, 1);
+  EXPECT_TRUE(cache.flush().durable);
+  cache.set_budget(Bytes(0));
+  EXPECT_EQ(get(cache, 1), value(1, 0));
+}
+
 TEST(ObjectFault, AStoreThatFailsAfterItEvictedSaysWhatWent) {
   ObjectRig rig;
   rig.max_disk = Bytes(400000);
-  int64_t evicted = 0;
   const auto disk = rig.open_disk();
-  ObjectCacheOptions options = rig.over(disk, 4 << 20);
-  options.evicted = [&](const Removed& removed) { evicted += removed.objects; };
-  ObjectCache cache(options);
+  Heard heard(*disk);
+  const int64_t& evicted = heard.all.objects;
+  ObjectCache cache(rig.over(disk, 4 << 20));
   int number = 0;
   for (; evicted == 0; ++number) {
     put(cache, number, value_of(number, 0, 40000));

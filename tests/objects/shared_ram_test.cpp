@@ -7,7 +7,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
+#include <optional>
 #include <random>
 #include <string>
 #include <thread>
@@ -160,6 +162,85 @@ TEST(SharedRam, ALowerLimitBindsAtOnceAndForWhatIsInUseWhenThatEnds) {
   EXPECT_LE(two.sum(), Bytes(2 * kSize));
   two.ram->set_limit(Bytes(6 * kSize));
   EXPECT_TRUE(two.first.open(Bytes(4 * kSize)));
+}
+
+/// A cache of bytes, and the least part that it ever had since `from`.
+class PlainUser : public RamUser {
+ public:
+  PlainUser(SharedRam& ram, double pressure) : ram_(ram), pressure_(pressure) {
+    ram_.join(*this);
+  }
+  ~PlainUser() override {
+    ram_.leave(*this);
+    ram_.give_back(part);
+  }
+  PlainUser(const PlainUser&) = delete;
+  PlainUser& operator=(const PlainUser&) = delete;
+
+  Bytes unused() override {
+    return part - used;
+  }
+  Bytes may_leave(Bytes most) override {
+    return std::min(most, used);
+  }
+  std::optional<LeavingRam> next_to_leave(uint64_t) override {
+    return used > Bytes(0) ? std::optional<LeavingRam>({used, pressure_})
+                           : std::nullopt;
+  }
+  Bytes give(Bytes wanted, From from) override {
+    if (from == From::kEntries) {
+      let_go(std::max(wanted - unused(), Bytes(0)));
+    }
+    const Bytes given = std::clamp(unused(), Bytes(0), wanted);
+    part -= given;
+    least = std::min(least, part);
+    return given;
+  }
+  Bytes let_go(Bytes wanted) override {
+    const Bytes gone = std::min(wanted, used);
+    used -= gone;
+    return gone;
+  }
+  void take(Bytes more) override {
+    part += more;
+  }
+
+  Bytes part;
+  Bytes used;
+  Bytes least;
+
+ private:
+  SharedRam& ram_;
+  const double pressure_;
+};
+
+// Other threads of the same cache count on its part without asking.
+TEST(SharedRam, NeverTakesOfAnAskersPartThatOthersOfItsThreadsUse) {
+  constexpr Bytes kPart(int64_t{8} << 20);
+  constexpr Bytes kUsed(int64_t{6} << 20);
+  constexpr Bytes kRoom(int64_t{4} << 20); // of which it has a half
+  constexpr Bytes kHalf(int64_t{2} << 20);
+  for (const SharedRam::Ask how :
+       {SharedRam::Ask::kWhole, SharedRam::Ask::kFromOthers}) {
+    for (const double pressure : {1.0, 3.0}) { // the other's is 2
+      SharedRam ram(kPart + kPart);
+      PlainUser asker(ram, pressure);
+      PlainUser other(ram, 2.0);
+      ASSERT_TRUE(ram.ask(asker, kPart, how));
+      ASSERT_TRUE(ram.ask(other, kPart, how));
+      asker.used = kUsed;
+      other.used = kPart;
+      asker.least = asker.part;
+      const bool got = ram.ask(asker, kRoom, how);
+      EXPECT_EQ(asker.least, kPart);
+      EXPECT_LE(asker.part + other.part, ram.limit());
+      EXPECT_EQ(got, asker.unused() >= kRoom);
+      const bool own_first = pressure > 2;
+      EXPECT_EQ(got, how == SharedRam::Ask::kWhole || !own_first);
+      EXPECT_EQ(asker.used, own_first && got ? kUsed - kHalf : kUsed);
+      EXPECT_EQ(other.used, own_first ? kPart : kPart - kHalf);
+    }
+  }
 }
 
 TEST(SharedRam, IsNotAskedForMoreThanThereIsNorLess) {

@@ -137,6 +137,73 @@ TEST(DiskUse, WhatWasBeingWrittenLeavesOnceItIsThere) {
   EXPECT_EQ(process.cache().begin({text(1)}).why.from_disk, Position(129));
 }
 
+// Each was on disk once.
+TEST(DiskUse, TextsThatDoNotFitOnTheDiskTogetherAreNotDurableByAFlush) {
+  const Sequence vectors(kLength, 79);
+  const auto faulty = std::make_shared<FaultyFileSystem>(disk());
+  State state(options());
+  PrefixCacheOptions with;
+  with.disk = DiskTier::open({.folder = "/state",
+                              .max_bytes = Bytes(int64_t{3} << 20),
+                              .files = faulty,
+                              .clock = std::make_shared<ManualClock>()})
+                  .value();
+  PrefixCache cache(state, with);
+  faulty->fail({.once = false, .only = FileCall::kCreate});
+  const auto put = [&](int32_t number) {
+    const std::vector<int32_t> tokens = text(number);
+    const RowId row = cache.begin({tokens}).row;
+    append_to(state, row, {&vectors, 0, 130});
+    cache.put(row, {tokens});
+    state.remove_row(row);
+  };
+  for (int32_t number = 0; number < 20; ++number) {
+    put(number);
+  }
+  EXPECT_FALSE(cache.flush().durable);
+  faulty->heal();
+  const FlushReport report = cache.flush(); // before the next try is due
+  EXPECT_EQ(report.pending, 0);
+  EXPECT_EQ(report.failed_now, 0);
+  EXPECT_GT(report.missing, 0);
+  EXPECT_FALSE(report.durable);
+  put(30);
+  EXPECT_TRUE(cache.flush().durable) << "it fits";
+  cache.check();
+}
+
+// One that took the other's place would be durable without it.
+TEST(DiskUse, OfTwoTextsThatDifferInTheirMediaAloneNoneIsForgottenByAFlush) {
+  const Sequence vectors(kLength, 78);
+  const auto stuck = std::make_shared<StuckFileSystem>(disk());
+  Process process(options(), stuck);
+  PrefixCache& cache = process.cache();
+  const std::vector<int32_t> tokens = text(1);
+  std::vector<std::vector<TokenMark>> media;
+  std::vector<RowId> rows;
+  for (const char* digest : {"a", "b"}) {
+    media.push_back(
+        {{.begin = Position(70),
+          .end = Position(90),
+          .bidirectional = false,
+          .digest = digest}});
+    rows.push_back(cache.begin({tokens, media.back()}).row);
+    append_to(process.state(), rows.back(), {&vectors, 0, 130});
+  }
+  stuck->stick();
+  for (size_t i = 0; i < rows.size(); ++i) {
+    cache.put(rows[i], {tokens, media[i]});
+    process.state().remove_row(rows[i]);
+  }
+  EXPECT_EQ(cache.pending().pending_records, 2);
+  stuck->let_go();
+  EXPECT_TRUE(cache.flush().durable);
+  Process later(options(), stuck);
+  for (const auto& each : media) {
+    EXPECT_EQ(later.cache().why({tokens, each}).usable, Position(129));
+  }
+}
+
 TEST(DiskUse, ABudgetMayBeMovedWhileTextsAreKept) {
   const Sequence vectors(kLength, 75);
   Process process(options());

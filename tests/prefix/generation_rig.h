@@ -12,6 +12,7 @@
 #include "holdfast/env/manual_clock.h"
 #include "holdfast/env/memory_file_system.h"
 #include "holdfast/prefix/generation_store.h"
+#include "holdfast/prefix/tree_listener.h"
 #include "holdfast/prefix/tree_loader.h"
 #include "holdfast/tier/continuations.h"
 #include "tests/state/layers.h"
@@ -157,6 +158,7 @@ class Rig {
   std::unique_ptr<DiskTier> disk_;
   const Scope scope_text_;
   PrefixTree tree_;
+  TreeListener listener_{tree_, *disk_};
   const ScopeHandle scope_;
   GenerationStore store_;
   SpillQueue queue_;

@@ -7,11 +7,19 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <memory>
+#include <span>
+#include <string>
+#include <thread>
+#include <vector>
 
 #include "holdfast/prefix/image_planes.h"
+#include "holdfast/prefix/tree_listener.h"
 #include "holdfast/prefix/tree_loader.h"
 #include "tests/prefix/cache_process.h"
+#include "tests/tier/heard.h"
+#include "tests/tier/sync_hook.h"
 
 namespace holdfast {
 namespace {
@@ -21,7 +29,8 @@ using namespace test;
 /// A store over a state's tree and a disk, with no coordinator. Layers of the
 /// state see 20 positions, or all.
 struct StoreRig {
-  StoreRig() {
+  explicit StoreRig(Bytes max_disk = Bytes(int64_t{1} << 30))
+      : max_bytes(max_disk) {
     store.set_planes(std::make_shared<const ImagePlanes>(state.groups()));
   }
 
@@ -61,15 +70,30 @@ struct StoreRig {
                         : content.status();
   }
 
+  /// What another process that opens the folder knows of the text.
+  int64_t known_to_others(int64_t length) const {
+    PrefixTree later;
+    load_tree(later, *open()).check();
+    const ScopeHandle there =
+        later.open(Scope(state.signature()), state.groups().rules());
+    return later.known(there, {text_tokens(length)}).get();
+  }
+  std::unique_ptr<DiskTier> open() const {
+    return DiskTier::open({.folder = "/state",
+                           .max_bytes = max_bytes,
+                           .files = files,
+                           .clock = std::make_shared<ManualClock>()})
+        .value();
+  }
+
+  const Bytes max_bytes;
   Sequence vectors{kLength, 51};
   State state{options()};
-  std::shared_ptr<MemoryFileSystem> files = disk();
-  std::unique_ptr<DiskTier> tier =
-      DiskTier::open({.folder = "/state",
-                      .files = files,
-                      .clock = std::make_shared<ManualClock>()})
-          .value();
+  std::shared_ptr<MemoryFileSystem> memory = disk();
+  std::shared_ptr<SyncHook> files = std::make_shared<SyncHook>(memory);
+  std::unique_ptr<DiskTier> tier = open();
   PrefixTree tree;
+  TreeListener listener{tree, *tier};
   ScopeHandle scope =
       tree.open(Scope(state.signature()), state.groups().rules());
   WantedPaths wanted;
@@ -189,7 +213,114 @@ TEST(PathStore, AStoreDoesNotRelyOnWhatAnotherOneIsWriting) {
   // And what was dropped is written by whoever comes next.
   record.name.name = "first";
   ASSERT_TRUE(rig.write(rig.want(150, record)).ok());
-  EXPECT_TRUE(rig.tree.is_stored(rig.scope, {text_tokens(150)}));
+  EXPECT_TRUE(rig.tree.stored_images(rig.scope, {text_tokens(150)}));
+}
+
+// A store evicts before it writes; what it evicted was once durable.
+TEST(PathStore, APutAgainIsNotDurableWhileAStoreRunsThatEvictedItsState) {
+  StoreRig rig(Bytes(int64_t{2} << 20));
+  const RecordKey key = rig.want(150);
+  ASSERT_TRUE(rig.write(key).ok());
+  Heard heard(*rig.tier);
+  bool asked = false;
+  rig.files->before_sync = [&] {
+    if (!asked && !heard.all.nodes.empty()) {
+      asked = true;
+      rig.want(150);
+      EXPECT_FALSE(rig.store.is_durable(key, 2));
+    }
+  };
+  const std::string value(40000, 'v');
+  for (int number = 0; !asked && number < 100; ++number) {
+    const std::string name = std::to_string(number);
+    const ObjectToStore object{
+        .space = "encoder",
+        .key = name,
+        .bytes = std::as_bytes(std::span(value)),
+        .cost = int64_t{1} << 50}; // dearer than any text
+    ASSERT_TRUE(rig.tier->put_objects({&object, 1}).ok());
+  }
+  ASSERT_TRUE(asked);
+  ASSERT_TRUE(rig.write(key).ok());
+  EXPECT_TRUE(rig.store.is_durable(key, 2));
+  EXPECT_EQ(rig.known_to_others(150), 150);
+}
+
+TEST(PathStore, APutAgainIsNotDurableWhereAnotherProcessEvictedItsState) {
+  StoreRig rig;
+  const RecordKey key = rig.want(150);
+  ASSERT_TRUE(rig.write(key).ok());
+  ASSERT_FALSE(rig.open()->evict(kUnlimitedBytes).value().nodes.empty());
+  rig.want(150);
+  EXPECT_FALSE(rig.store.is_durable(key, 2));
+  EXPECT_FALSE(rig.store.is_covered(key));
+  ASSERT_TRUE(rig.write(key).ok()); // RAM has it
+  EXPECT_TRUE(rig.store.is_durable(key, 2));
+  EXPECT_EQ(rig.known_to_others(150), 150);
+}
+
+TEST(PathStore, APutAgainIsNotDurableWhereNeitherDiskNorRamHasItsState) {
+  StoreRig rig;
+  const RecordKey key = rig.want(150);
+  ASSERT_TRUE(rig.write(key).ok());
+  rig.want(150);
+  rig.tree.reclaim(kUnlimitedBytes); // the disk has it
+  ASSERT_FALSE(rig.open()->evict(kUnlimitedBytes).value().nodes.empty());
+  EXPECT_FALSE(rig.store.is_durable(key, 2));
+  EXPECT_EQ(rig.write(key).code(), ErrorCode::kNotFound);
+  EXPECT_EQ(rig.store.make(key).status().code(), ErrorCode::kNotFound);
+  EXPECT_EQ(rig.tree.known(rig.scope, {text_tokens(150)}), Position(0));
+}
+
+TEST(PathStore, APutAgainIsNotDurableOnceTheManifestWasSetAside) {
+  StoreRig rig;
+  const RecordKey key = rig.want(150);
+  ASSERT_TRUE(rig.write(key).ok());
+  const std::string path = "/state/manifest.db";
+  const Bytes size = rig.memory->facts(path).value().size;
+  const std::string noise(static_cast<size_t>(size.get()), '?');
+  rig.memory->open(path, FileSystem::Access::kReadWrite)
+      .value()
+      ->write(Bytes(0), std::as_bytes(std::span(noise)))
+      .check();
+  EXPECT_TRUE(rig.tier->records().value().empty()); // somebody finds out
+  EXPECT_FALSE(rig.tree.stored_images(rig.scope, {text_tokens(150)}));
+  rig.want(150);
+  EXPECT_FALSE(rig.store.is_durable(key, 2));
+  ASSERT_TRUE(rig.write(key).ok());
+  EXPECT_EQ(rig.known_to_others(150), 150);
+}
+
+// Eviction and the news of a store come in the order of their commits, however
+// many are at work.
+TEST(PathStore, WhatTheTreeCallsStoredIsNotWhatTheDiskLost) {
+  StoreRig rig;
+  std::vector<RecordKey> keys;
+  for (int64_t length = 64; length < 64 + 12; ++length) {
+    keys.push_back(rig.want(length));
+  }
+  std::atomic<bool> stop{false};
+  std::thread evicting([&] {
+    while (!stop) {
+      EXPECT_TRUE(rig.tier->evict(Bytes(1)).ok());
+      std::this_thread::yield();
+    }
+  });
+  for (int round = 0; round < 10; ++round) {
+    for (const RecordKey& key : keys) {
+      rig.want(std::ssize(*key.tokens));
+      const ErrorCode code = rig.write(key).code();
+      // What it builds on may go again and again.
+      EXPECT_TRUE(code == ErrorCode::kOk || code == ErrorCode::kNotFound);
+    }
+  }
+  stop = true;
+  evicting.join();
+  for (const RecordKey& key : keys) {
+    const auto images = rig.tree.stored_images(rig.scope, {*key.tokens});
+    EXPECT_TRUE(!images || rig.tier->has(*images).value());
+  }
+  rig.tree.check();
 }
 
 TEST(PathStore, APathWhoseStateIsGoneIsMissing) {

@@ -81,11 +81,8 @@ void SoakChats::open() {
                           .clock = system_clock()})
               .value();
   engine_.set_disk(disk_, ram_);
-  ObjectCacheOptions options{.shared_ram = ram_, .disk = disk_};
-  options.evicted = [this](const Removed& removed) {
-    engine_.removed(removed);
-  };
-  objects_ = std::make_unique<ObjectCache>(std::move(options));
+  objects_ = std::make_unique<ObjectCache>(
+      ObjectCacheOptions{.shared_ram = ram_, .disk = disk_});
 }
 
 void SoakChats::use_objects(std::mt19937& random) {
@@ -160,9 +157,6 @@ void SoakChats::keep(
     const auto removed = disk_->forget(name);
     count_.wrong_kept += !removed.ok();
     count_.forgotten += removed.ok() && !removed.value().records.empty();
-    if (removed.ok()) {
-      engine_.removed(removed.value());
-    }
     return;
   }
   engine_.run([&](State&, PrefixCache* cache) {

@@ -257,10 +257,6 @@ void SoakEngine::set_disk(
     std::shared_ptr<DiskTier> disk,
     std::shared_ptr<SharedRam> ram) {
   std::packaged_task<void(Model&)> task([&](Model& model) {
-    {
-      const std::lock_guard lock(cache_mutex_);
-      cache_ = nullptr;
-    }
     model.cache.reset();
     if (disk) {
       PrefixCacheOptions options;
@@ -268,8 +264,6 @@ void SoakEngine::set_disk(
       options.disk = std::move(disk);
       model.cache =
           std::make_unique<PrefixCache>(model.state, std::move(options));
-      const std::lock_guard lock(cache_mutex_);
-      cache_ = model.cache.get();
     }
   });
   std::future<void> done = task.get_future();
@@ -279,13 +273,6 @@ void SoakEngine::set_disk(
   }
   wake_.notify_one();
   done.get();
-}
-
-void SoakEngine::removed(const Removed& removed) {
-  const std::lock_guard lock(cache_mutex_);
-  if (cache_) {
-    cache_->removed(removed);
-  }
 }
 
 } // namespace holdfast::test

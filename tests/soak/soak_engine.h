@@ -48,8 +48,6 @@ class SoakEngine {
   /// Runs on the engine thread, between batches; waits. The cache is null while
   /// none is open.
   void run(const std::function<void(State&, PrefixCache*)>& work);
-  /// Tells the open cache, if any.
-  void removed(const Removed& removed);
 
  private:
   struct Waiting {
@@ -67,8 +65,6 @@ class SoakEngine {
   std::deque<Waiting> waiting_;
   std::deque<std::packaged_task<void(Model&)>> tasks_;
   bool stop_ = false;
-  std::mutex cache_mutex_; // for the pointer, where others read it
-  PrefixCache* cache_ = nullptr;
   std::thread thread_; // last
 };
 

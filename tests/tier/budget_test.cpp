@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "holdfast/env/faulty_file_system.h"
+#include "tests/tier/heard.h"
 #include "tests/tier/tier_rig.h"
 
 namespace holdfast::test {
@@ -77,16 +78,16 @@ TEST(DiskTierBudget, AStoreThatFailsAfterItEvictedSaysWhatWent) {
           .space = "encoder",
           .key = "a",
           .bytes = std::as_bytes(std::span(value.data(), value.size()))};
+      Heard heard(*tier);
       const Status status = object
-          ? tier->put_objects(std::span(&given, 1), &removed).status()
-          : tier->store(
-                    path_batch(
-                        tier->scope(kScope).value(),
-                        chat_tokens(chat, 64),
-                        rig.images),
-                    &removed)
+          ? tier->put_objects(std::span(&given, 1)).status()
+          : tier->store(path_batch(
+                            tier->scope(kScope).value(),
+                            chat_tokens(chat, 64),
+                            rig.images))
                 .status();
       EXPECT_EQ(status.code(), ErrorCode::kIo);
+      removed = heard.all;
       faulty->heal();
       const auto after = there();
       EXPECT_EQ(after.size() + removed.nodes.size(), before.size());

@@ -15,6 +15,7 @@
 #include "holdfast/env/mapping_guard.h"
 #include "holdfast/env/posix_file_system.h"
 #include "tests/env/temp_folder.h"
+#include "tests/tier/heard.h"
 #include "tests/tier/tier_rig.h"
 
 namespace holdfast::test {
@@ -99,8 +100,9 @@ TEST_F(CutSegment, IsWrittenAnewByTheNextStoreOfTheProcessThatSawIt) {
       chat_batch(scope, chat_tokens(1, 200), "a", rig_.images);
   const Stored first = tier->store(batch).value();
   const MappedImage held = tier->map(first.images[0][0]).value();
+  Heard heard(*tier);
   EXPECT_EQ(tier->store(batch).value().images, first.images);
-  EXPECT_TRUE(tier->take_lost().is_empty());
+  EXPECT_TRUE(heard.images.empty());
   cut();
   EXPECT_FALSE(held.intact());
   const Stored second = tier->store(batch).value();
@@ -111,27 +113,31 @@ TEST_F(CutSegment, IsWrittenAnewByTheNextStoreOfTheProcessThatSawIt) {
       EXPECT_TRUE(tier->map(extent).ok());
     }
   }
-  Lost lost = tier->take_lost();
-  std::sort(lost.images.begin(), lost.images.end());
-  EXPECT_EQ(lost.images, Kept(first).extents);
-  EXPECT_TRUE(tier->take_lost().is_empty());
+  std::sort(heard.images.begin(), heard.images.end());
+  EXPECT_EQ(heard.images, Kept(first).extents);
   expect_consistent(*tier);
   EXPECT_EQ(offered(*rig_.open()).restorable(chat_tokens(1, 200)), 200);
 }
 
-// Nobody stores: who asks what was lost hears of it, and it is offered no more.
-TEST_F(CutSegment, IsToldOnceToWhoAsksWhatWasLost) {
+// Nobody stores: who asks for it hears what was lost, and it is offered no
+// more.
+TEST_F(CutSegment, IsToldOnceWhereSomebodyLooks) {
   const auto tier = rig_.open();
   const ScopeId scope = tier->scope(kScope).value();
   const Stored stored =
       tier->store(chat_batch(scope, chat_tokens(1, 128), "a", rig_.images))
           .value();
   const MappedImage held = tier->map(stored.images[0][0]).value();
+  Heard heard(*tier);
+  tier->drop_cut();
+  EXPECT_TRUE(heard.images.empty());
   cut();
-  EXPECT_EQ(tier->take_lost().images.size(), Kept(stored).extents.size());
+  tier->drop_cut();
+  EXPECT_EQ(heard.images.size(), Kept(stored).extents.size());
   EXPECT_EQ(offered(*tier).restorable(chat_tokens(1, 128)), 0);
   EXPECT_FALSE(tier->map(stored.images[1][0]).ok());
-  EXPECT_TRUE(tier->take_lost().is_empty());
+  tier->drop_cut();
+  EXPECT_EQ(heard.images.size(), Kept(stored).extents.size());
 }
 
 TEST_F(CutSegment, IsNotWrittenAsAnObject) {

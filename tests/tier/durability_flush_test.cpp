@@ -46,7 +46,7 @@ TEST(Flush, IsNotDurableWhileARecordsStateIsGoneHoweverOftenAsked) {
     EXPECT_EQ(report.missing, 1);
     EXPECT_EQ(report.pending, 1);
     EXPECT_EQ(report.flushed, i == 0 ? 1 : 0);
-    EXPECT_THAT(report.text(), HasSubstr("1 evicted before they were saved"));
+    EXPECT_THAT(report.text(), HasSubstr("1 evicted, not on disk"));
   }
   rig.put(kA, 3);
   EXPECT_TRUE(rig.durability.flush().durable);
@@ -280,7 +280,7 @@ TEST(Flush, OneLineSaysWhatHappened) {
   report.failure = "[tier] expected room, got none";
   EXPECT_EQ(
       report.text(),
-      "not durable: 3 saved, 1 evicted before they were saved, 3 not saved "
+      "not durable: 3 saved, 1 evicted, not on disk, 3 not saved "
       "yet (2 put since), 1 failed, 12 ms, last failure: [tier] expected room, "
       "got none");
 }

@@ -33,6 +33,9 @@ class ScopePart : public CommitPart {
     then_();
     return true;
   }
+  const Removed& removed() const override {
+    return removed_;
+  }
   void committed() override {
     told = true;
   }
@@ -42,6 +45,7 @@ class ScopePart : public CommitPart {
   DiskTierCore& core_;
   const ScopeText text_;
   const std::function<void()> then_;
+  const Removed removed_;
 };
 
 class Group : public testing::Test {

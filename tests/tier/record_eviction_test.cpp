@@ -188,6 +188,48 @@ TEST_F(RecordEviction, APinOutlastsATimeToLive) {
       tier_->prune().value().records, ElementsAre(RecordName{"chat", "1"}));
 }
 
+TEST_F(RecordEviction, NeverTakesAnOpenChatThoughItsTimeIsOver) {
+  const RecordName name{"chat", "1"};
+  const Stored chat = store_chat(1, now() + 10);
+  KeyClaims claims(rig_.memory, rig_.options.folder + "/claims");
+  auto claimed = claims.claim(record_claim(name)).value();
+  rig_.clock->set_wall_ns(now() + 20);
+  ASSERT_TRUE(tier_->expire_nodes(chat.nodes, now()).ok());
+  const auto other = rig_.open(); // as another process
+  EXPECT_THAT(other->prune().value().records, IsEmpty());
+  EXPECT_THAT(other->evict(kAll).value().records, IsEmpty());
+  EXPECT_THAT(other->forget({"chat", "none"}).value().records, IsEmpty());
+  for (DiskTier* tier : {tier_.get(), other.get()}) { // and is there for all
+    EXPECT_TRUE(tier->record(name).ok());
+    EXPECT_EQ(tier->records("chat").value().size(), 1u);
+    EXPECT_EQ(tier->records().value().size(), 1u);
+    EXPECT_EQ(tier->record_text(name).value().tokens, chat_tokens(1, 64));
+    EXPECT_EQ(offered(*tier).records.size(), 1u);
+  }
+  claimed.reset();
+  EXPECT_EQ(tier_->record(name).status().code(), ErrorCode::kNotFound);
+  EXPECT_THAT(offered(*tier_).records, IsEmpty());
+  EXPECT_THAT(tier_->prune().value().records, ElementsAre(name));
+  EXPECT_EQ(tier_->stats().value().nodes, 0);
+}
+
+// What is stored meanwhile makes room of anything else.
+TEST_F(RecordEviction, NeverMakesRoomOfAnOpenChatThoughItsTimeIsOver) {
+  const RecordName name{"chat", "1"};
+  store_chat(1, now() + 10);
+  KeyClaims claims(rig_.memory, rig_.options.folder + "/claims");
+  const auto claimed = claims.claim(record_claim(name)).value();
+  rig_.clock->set_wall_ns(now() + 20);
+  std::vector<RecordName> gone;
+  for (int number = 0; number < 60; ++number) {
+    const Removed more = store_alone(number).value().removed;
+    gone.insert(gone.end(), more.records.begin(), more.records.end());
+  }
+  EXPECT_GT(gone.size(), 30u);
+  EXPECT_THAT(gone, testing::Not(Contains(name)));
+  EXPECT_EQ(offered(*tier_).restorable(chat_tokens(1, 64)), 64);
+}
+
 TEST_F(RecordEviction, RoomIsMadeOfWhatExpiredFirst) {
   StoreBatch late = alone(scope_, "late");
   late.record->expires_ns = now() + 10;
