@@ -81,16 +81,6 @@ class AmxTiles {
   /// A and C tiles have `rows` rows, 1 to 16. Needs best_kernel_path() to have
   /// asked for AMX.
   explicit AmxTiles(int rows) {
-    configure(rows);
-  }
-  ~AmxTiles() {
-    asm volatile("tilerelease");
-  }
-  AmxTiles(const AmxTiles&) = delete;
-  AmxTiles& operator=(const AmxTiles&) = delete;
-
-  /// Changes the number of rows; the tiles lose their contents.
-  void configure(int rows) {
     TileConfig config;
     for (int t = 0; t < 8; ++t) {
       config.row_bytes[t] = 64;
@@ -98,6 +88,12 @@ class AmxTiles {
     }
     config.load();
   }
+  ~AmxTiles() {
+    asm volatile("tilerelease");
+  }
+  AmxTiles(const AmxTiles&) = delete;
+  AmxTiles& operator=(const AmxTiles&) = delete;
+
   template <int kC>
   void zero() {
     tile_zero<kC>();
@@ -138,9 +134,6 @@ class MemoryTiles {
   MemoryTiles(const MemoryTiles&) = delete;
   MemoryTiles& operator=(const MemoryTiles&) = delete;
 
-  void configure(int rows) {
-    rows_ = rows;
-  }
   template <int kC>
   void zero() {
     std::memset(c_[kC], 0, sizeof c_[kC]);
