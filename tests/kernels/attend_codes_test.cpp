@@ -127,6 +127,31 @@ TEST(AttendCodes, GiveTheSameBitsOnEveryPath) {
   }
 }
 
+TEST(AttendCodes, GiveTheSameBitsOnEveryPathForEachNumberOfGroupedHeads) {
+  for (const auto& codec : coded()) {
+    for (const int64_t heads : {1, 2, 3, 4, 5, 6, 7, 8, 11, 16, 17}) {
+      AttendSetup setup{
+          .spec = small_spec(heads, 1, 128),
+          .keys = codec.get(),
+          .values = codec.get(),
+          .path = KernelPath::kPlain};
+      Player expected(setup);
+      expected.add_row(1);
+      expected.fill(0, 93);
+      expected.play(0, {1});
+      for (const KernelPath path : paths_here()) {
+        setup.path = path;
+        Player player(setup);
+        player.add_row(1);
+        player.fill(0, 93);
+        player.play(0, {1});
+        ASSERT_TRUE(same_bits(expected.row(0), player.row(0)))
+            << name(path) << " " << codec->name() << " " << heads << " heads";
+      }
+    }
+  }
+}
+
 TEST(AttendCodes, RefuseAHeadSizeThatTheirCodecDoesNotStore) {
   const AffineCodec codec(4, 64);
   const AttentionSpec spec = small_spec(2, 1, 80);

@@ -96,12 +96,6 @@ inline const ValueForm<Isa>& value_form(PlaneForm form) {
   return forms[static_cast<int>(form)];
 }
 
-/// Rows of a tile of queries or weights: digits come in two.
-inline int tile_rows(const SplitJob& job, const ChannelView& channel) {
-  const int64_t rows = job.rows * (channel.form == PlaneForm::kCodes ? 2 : 1);
-  return static_cast<int>(rows < 16 ? rows : 16);
-}
-
 template <class Isa>
 inline void attend_group(
     typename Isa::Tiles& tiles,
@@ -119,11 +113,6 @@ inline void attend_group(
     V::set(kNothing).store(job.scratch.largest + 16 * r);
   }
   const KeyForm<Isa>& keys = key_form<Isa>(job.keys->form);
-  const int key_rows = tile_rows(job, *job.keys);
-  const int value_rows = tile_rows(job, *job.values);
-  if (row > 0 && key_rows != value_rows) {
-    tiles.configure(key_rows);
-  }
   ScorePass last{};
   int64_t turn = 0;
   for (int64_t b = 0; b < job.block_count; ++b) {
@@ -154,15 +143,12 @@ inline void attend_group(
   const ValuePass pass{.job = &job, .row = row, .rows = rows, .visible = any};
   const ValueForm<Isa>& values = value_form<Isa>(job.values->form);
   values.weigh(pass);
-  if (key_rows != value_rows) {
-    tiles.configure(value_rows);
-  }
   values.values(tiles, pass);
 }
 
 template <class Isa>
 void attend_split(const SplitJob& job) {
-  typename Isa::Tiles tiles(tile_rows(job, *job.keys));
+  typename Isa::Tiles tiles(static_cast<int>(job.rows < 16 ? job.rows : 16));
   key_form<Isa>(job.keys->form).prepare(job);
   value_form<Isa>(job.values->form).prepare(job);
   for (int64_t row = 0; row < job.rows; row += kGroupRows) {

@@ -1,15 +1,15 @@
 // Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
 
+#include "holdfast/kernels/cpu/attend_code_tiles_avx2-inl.h"
 #include "holdfast/kernels/cpu/attend_expand_avx2-inl.h"
 #include "holdfast/kernels/cpu/narrow_avx2-inl.h"
-#include "holdfast/kernels/cpu/tile_avx2-inl.h"
 
 namespace holdfast::cpu {
 namespace {
 
 struct Avx2Isa {
   using V = Avx2F32;
-  using Tiles = Avx2Tiles;
+  using Tiles = Avx2CodeTiles;
 
   static V load_f16(const uint16_t* from) {
     return {widened_f16(from), widened_f16(from + 8)};
@@ -21,8 +21,9 @@ struct Avx2Isa {
       const CodedPlanes& codes,
       const std::byte* from,
       int64_t count,
-      uint16_t* to) {
-    expand_tiles_avx2(codes, from, count, to);
+      uint16_t* to,
+      FetchList& fetch) {
+    expand_tiles_avx2(codes, from, count, to, fetch);
   }
   static V narrow_bf16(V x, uint16_t* to) {
     const __m256i low = narrowed_bf16(x.low);

@@ -33,8 +33,9 @@ struct Avx512Isa {
       const CodedPlanes& codes,
       const std::byte* from,
       int64_t count,
-      uint16_t* to) {
-    expand_tiles_avx512(codes, from, count, to);
+      uint16_t* to,
+      FetchList& fetch) {
+    expand_tiles_avx512(codes, from, count, to, fetch);
   }
   /// As base/bits.h rounds: to nearest even; a NaN keeps sign and payload.
   static V narrow_bf16(V x, uint16_t* to) {

@@ -6,9 +6,9 @@
 //   score += scale * (product + shift * sum(q)) [+ bias * sum(q)]
 // with scale and bias times the scores' own scale, and sum(q) over the group's
 // packed elements. Up to 16 rows, tiles are made one step ahead of the
-// products, in the first cache; more rows read a split that was expanded once
-// for all of them. Both add the same in the same order. Include it in a
-// kernel's .cpp file alone, after its Isa.
+// products, in the first cache, or in registers (Tiles::kReadsCodes); more rows
+// read a split that was expanded once for all of them. All add the same in the
+// same order. Include it in a kernel's .cpp file alone, after its Isa.
 
 #pragma once
 
@@ -76,7 +76,8 @@ struct CodedKeys {
           job.keys->codes,
           job.blocks[b].keys,
           tiles,
-          job.scratch.key_tiles + b * tiles * 512);
+          job.scratch.key_tiles + b * tiles * 512,
+          *job.fetch);
     }
   }
 
@@ -163,99 +164,151 @@ struct CodedKeys {
     }
   }
 
-  /// Up to 16 rows by the block's 64 keys.
+  /// Up to 16 rows by the block's 64 keys, group by group; tiles are expanded
+  /// one step ahead of their products.
   template <bool kExpand>
   static void one_row_tile(Tiles& tiles, const ScorePass& pass) {
-    const SplitJob& job = *pass.job;
-    const CodedPlanes& codes = job.keys->codes;
-    const int64_t width = job.key_width;
-    const auto* q = static_cast<const uint16_t*>(job.q) + pass.row * width;
-    uint16_t* ring = job.scratch.ring;
-    const int64_t bytes = 256 * codes.bits; // of the four tiles of a step
-    if constexpr (kExpand) {
-      Isa::expand(codes, pass.keys, 4, ring);
+    const int64_t in_group = pass.job->keys->codes.group / 32;
+    const int64_t groups = pass.job->key_width / 32 / in_group;
+    if constexpr (kExpand && !Tiles::kReadsCodes) {
+      expand_step(pass, 0);
     }
-    const int64_t steps = width / 32;
-    const int64_t in_group = codes.group / 32;
-    for (int64_t k = 0; k < steps; ++k) {
-      const uint16_t* b;
-      if constexpr (kExpand) {
-        b = ring + k % 2 * 2048;
-        if (k + 1 < steps) {
-          Isa::expand(
-              codes, pass.keys + (k + 1) * bytes, 4, ring + (k + 1) % 2 * 2048);
-        }
+    for (int64_t g = 0; g < groups; ++g) {
+      if constexpr (kExpand && Tiles::kReadsCodes) {
+        code_products(tiles, pass, g);
       } else {
-        b = expanded(pass) + k * 2048;
+        group_products<kExpand>(tiles, pass, g);
       }
-      if (k % in_group == 0) {
-        tiles.template zero<0>();
-        tiles.template zero<1>();
-        tiles.template zero<2>();
-        tiles.template zero<3>();
-      }
-      tiles.template load_a<0>(q + k * 32, width * 2);
-      tiles.template load_b<0>(b);
-      tiles.template dot<0, 0, 0>();
-      fetch_step(*pass.job->fetch);
-      tiles.template load_b<1>(b + 512);
-      tiles.template dot<1, 0, 1>();
-      fetch_step(*pass.job->fetch);
-      tiles.template load_b<0>(b + 1024);
-      tiles.template dot<2, 0, 0>();
-      fetch_step(*pass.job->fetch);
-      tiles.template load_b<1>(b + 1536);
-      tiles.template dot<3, 0, 1>();
-      fetch_step(*pass.job->fetch);
-      if ((k + 1) % in_group == 0) {
-        const int64_t g = k / in_group;
-        float* products = products_of(pass, g);
-        tiles.template store_c<0>(products, 256);
-        tiles.template store_c<1>(products + 16, 256);
-        tiles.template store_c<2>(products + 32, 256);
-        tiles.template store_c<3>(products + 48, 256);
-        if (g > 0) {
-          combine<0, 4>(pass, g - 1, products_of(pass, g - 1));
-        }
+      if (g > 0) {
+        combine<0, 4>(pass, g - 1, products_of(pass, g - 1));
       }
     }
   }
 
+  /// The four tiles of 32 elements in the ring.
+  static uint16_t* ring_step(const ScorePass& pass, int64_t k) {
+    return pass.job->scratch.ring + k % 2 * 2048;
+  }
+  static void expand_step(const ScorePass& pass, int64_t k) {
+    const CodedPlanes& codes = pass.job->keys->codes;
+    Isa::expand(
+        codes,
+        pass.keys + k * 256 * codes.bits,
+        4,
+        ring_step(pass, k),
+        *pass.job->fetch);
+  }
+
+  template <bool kExpand>
+  static void
+  group_products(Tiles& tiles, const ScorePass& pass, int64_t g) {
+    const SplitJob& job = *pass.job;
+    const int64_t width = job.key_width;
+    const auto* q = static_cast<const uint16_t*>(job.q) + pass.row * width;
+    const int64_t in_group = job.keys->codes.group / 32;
+    const typename Tiles::Run run;
+    tiles.template zero<0>();
+    tiles.template zero<1>();
+    tiles.template zero<2>();
+    tiles.template zero<3>();
+    for (int64_t k = g * in_group; k < (g + 1) * in_group; ++k) {
+      const uint16_t* b =
+          kExpand ? ring_step(pass, k) : expanded(pass) + k * 2048;
+      if (kExpand && k + 1 < width / 32) {
+        expand_step(pass, k + 1);
+      }
+      tiles.template load_a<0>(q + k * 32, width * 2);
+      tiles.template load_b<0>(b);
+      tiles.template dot<0, 0, 0>(run);
+      fetch_step(*job.fetch);
+      tiles.template load_b<1>(b + 512);
+      tiles.template dot<1, 0, 1>(run);
+      fetch_step(*job.fetch);
+      tiles.template load_b<0>(b + 1024);
+      tiles.template dot<2, 0, 0>(run);
+      fetch_step(*job.fetch);
+      tiles.template load_b<1>(b + 1536);
+      tiles.template dot<3, 0, 1>(run);
+      fetch_step(*job.fetch);
+    }
+    store_group(tiles, products_of(pass, g));
+  }
+
+  /// The same by tiles that take codes as they lie.
+  static void code_products(Tiles& tiles, const ScorePass& pass, int64_t g) {
+    const SplitJob& job = *pass.job;
+    const CodedPlanes& codes = job.keys->codes;
+    const int64_t width = job.key_width;
+    const auto* q = static_cast<const uint16_t*>(job.q) + pass.row * width;
+    const int64_t in_group = codes.group / 32;
+    const typename Tiles::Run run;
+    tiles.template zero<0>();
+    tiles.template zero<1>();
+    tiles.template zero<2>();
+    tiles.template zero<3>();
+    for (int64_t k = g * in_group; k < (g + 1) * in_group; ++k) {
+      tiles.template load_a<0>(q + k * 32, width * 2);
+      each_tile<4>([&]<int kN>() {
+        tiles.template dot_codes<kN, 0>(
+            run, codes, pass.keys + (4 * k + kN) * 64 * codes.bits);
+        fetch_step(*job.fetch);
+        fetch_step(*job.fetch);
+      });
+    }
+    store_group(tiles, products_of(pass, g));
+  }
+
+  static void store_group(Tiles& tiles, float* products) {
+    tiles.template store_c<0>(products, 256);
+    tiles.template store_c<1>(products + 16, 256);
+    tiles.template store_c<2>(products + 32, 256);
+    tiles.template store_c<3>(products + 48, 256);
+  }
+
   /// 32 rows by the 32 keys of a step.
   static void two_row_tiles(Tiles& tiles, int64_t step, const ScorePass& pass) {
+    const int64_t in_group = pass.job->keys->codes.group / 32;
+    const int64_t groups = pass.job->key_width / 32 / in_group;
+    const float* products = pass.job->scratch.products;
+    for (int64_t g = 0; g < groups; ++g) {
+      two_group_products(tiles, step, pass, g);
+      step == 0 ? combine<0, 2>(pass, g, products)
+                : combine<2, 4>(pass, g, products);
+    }
+  }
+
+  static void two_group_products(
+      Tiles& tiles,
+      int64_t step,
+      const ScorePass& pass,
+      int64_t g) {
     const SplitJob& job = *pass.job;
     const int64_t width = job.key_width;
     const auto* q = static_cast<const uint16_t*>(job.q) + pass.row * width;
     const uint16_t* keys = expanded(pass) + step * 1024;
-    float* products = job.scratch.products + 32 * step;
-    const int64_t steps = width / 32;
     const int64_t in_group = job.keys->codes.group / 32;
-    for (int64_t k = 0; k < steps; ++k) {
-      if (k % in_group == 0) {
-        tiles.template zero<0>();
-        tiles.template zero<1>();
-        tiles.template zero<2>();
-        tiles.template zero<3>();
-      }
+    const typename Tiles::Run run;
+    tiles.template zero<0>();
+    tiles.template zero<1>();
+    tiles.template zero<2>();
+    tiles.template zero<3>();
+    for (int64_t k = g * in_group; k < (g + 1) * in_group; ++k) {
       tiles.template load_a<0>(q + k * 32, width * 2);
       tiles.template load_b<0>(keys + k * 2048);
-      tiles.template dot<0, 0, 0>();
+      tiles.template dot<0, 0, 0>(run);
       tiles.template load_b<1>(keys + k * 2048 + 512);
-      tiles.template dot<1, 0, 1>();
-      fetch_step(*pass.job->fetch);
+      tiles.template dot<1, 0, 1>(run);
+      fetch_step(*job.fetch);
       tiles.template load_a<1>(q + k * 32 + 16 * width, width * 2);
-      tiles.template dot<2, 1, 0>();
-      tiles.template dot<3, 1, 1>();
-      fetch_step(*pass.job->fetch);
-      if ((k + 1) % in_group == 0) {
-        tiles.template store_c<0>(products, 256);
-        tiles.template store_c<1>(products + 16, 256);
-        tiles.template store_c<2>(products + 16 * 64, 256);
-        tiles.template store_c<3>(products + 16 * 64 + 16, 256);
-        step == 0 ? combine<0, 2>(pass, k / in_group, job.scratch.products)
-                  : combine<2, 4>(pass, k / in_group, job.scratch.products);
-      }
+      tiles.template dot<2, 1, 0>(run);
+      tiles.template dot<3, 1, 1>(run);
+      fetch_step(*job.fetch);
     }
+    float* products = job.scratch.products + 32 * step;
+    tiles.template store_c<0>(products, 256);
+    tiles.template store_c<1>(products + 16, 256);
+    tiles.template store_c<2>(products + 16 * 64, 256);
+    tiles.template store_c<3>(products + 16 * 64 + 16, 256);
   }
 };
 

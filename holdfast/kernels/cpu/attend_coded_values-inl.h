@@ -35,7 +35,8 @@ struct CodedValues {
           job.values->codes,
           job.blocks[b].values,
           tiles,
-          job.scratch.value_tiles + b * tiles * 512);
+          job.scratch.value_tiles + b * tiles * 512,
+          *job.fetch);
     }
   }
 
@@ -76,9 +77,9 @@ struct CodedValues {
         const int64_t left = (g + 1) * group - n;
         int64_t columns = left >= wide ? wide : left >= 2 ? 2 : 1;
         if (one && job.rows <= 16) {
-          columns == 4       ? product<1, 4, true>(tiles, pass, steps, n)
-              : columns == 2 ? product<1, 2, true>(tiles, pass, steps, n)
-                             : product<1, 1, true>(tiles, pass, steps, n);
+          columns == 4       ? one_row_tile<4>(tiles, pass, steps, n)
+              : columns == 2 ? one_row_tile<2>(tiles, pass, steps, n)
+                             : one_row_tile<1>(tiles, pass, steps, n);
         } else if (one) {
           columns == 4       ? product<1, 4, false>(tiles, pass, steps, n)
               : columns == 2 ? product<1, 2, false>(tiles, pass, steps, n)
@@ -208,6 +209,58 @@ struct CodedValues {
     }
   }
 
+  /// Up to 16 rows by kColumns column tiles from tile n on, of codes.
+  template <int kColumns>
+  static void one_row_tile(
+      Tiles& tiles,
+      const ValuePass& pass,
+      const SeenSteps& steps,
+      int64_t n) {
+    if constexpr (Tiles::kReadsCodes) {
+      code_product<kColumns>(tiles, pass, steps, n);
+    } else {
+      product<1, kColumns, true>(tiles, pass, steps, n);
+    }
+  }
+
+  /// By tiles that take codes as they lie.
+  template <int kColumns>
+  static void code_product(
+      Tiles& tiles,
+      const ValuePass& pass,
+      const SeenSteps& steps,
+      int64_t n) {
+    const SplitJob& job = *pass.job;
+    const CodedPlanes& codes = job.values->codes;
+    const int64_t dim = job.value_dim;
+    const typename Tiles::Run run;
+    each_tile<kColumns>([&]<int kC>() { tiles.template zero<kC>(); });
+    for (int64_t i = 0; i < steps.count; ++i) {
+      const int64_t tile = steps.at[i].half * (dim / 16) + n;
+      const std::byte* from =
+          job.blocks[steps.at[i].block].values + tile * 64 * codes.bits;
+      tiles.template load_a<0>(
+          job.scratch.weights + i * kGroupRows * kStepTokens);
+      each_tile<kColumns>([&]<int kN>() {
+        tiles.template dot_codes<kN, 0>(
+            run, codes, from + kN * 64 * codes.bits);
+        fetch_step(*job.fetch);
+        fetch_step(*job.fetch);
+      });
+    }
+    store_columns<1, kColumns>(tiles, pass, n);
+  }
+
+  template <int kRows, int kColumns>
+  static void store_columns(Tiles& tiles, const ValuePass& pass, int64_t n) {
+    const int64_t dim = pass.job->value_dim;
+    float* out = pass.job->result.out + pass.row * dim + n * 16;
+    each_tile<kRows * kColumns>([&]<int kC>() {
+      tiles.template store_c<kC>(
+          out + kC / kColumns * 16 * dim + kC % kColumns * 16, dim * 4);
+    });
+  }
+
   /// kRows row tiles by kColumns column tiles from tile n on.
   template <int kRows, int kColumns, bool kExpand>
   static void product(
@@ -225,8 +278,10 @@ struct CodedValues {
           codes,
           job.blocks[steps.at[i].block].values + tile * 64 * codes.bits,
           kColumns,
-          ring + i % 2 * 2048);
+          ring + i % 2 * 2048,
+          *job.fetch);
     };
+    const typename Tiles::Run run;
     each_tile<kRows * kColumns>([&]<int kC>() { tiles.template zero<kC>(); });
     if constexpr (kExpand) {
       expand(0);
@@ -249,18 +304,14 @@ struct CodedValues {
       }
       each_tile<kColumns>([&]<int kN>() {
         tiles.template load_b<kN % 2>(b + kN * 512);
-        tiles.template dot<kN, 0, kN % 2>();
+        tiles.template dot<kN, 0, kN % 2>(run);
         if constexpr (kRows == 2) {
-          tiles.template dot<kColumns + kN, 1, kN % 2>();
+          tiles.template dot<kColumns + kN, 1, kN % 2>(run);
         }
-        fetch_step(*pass.job->fetch);
+        fetch_step(*job.fetch);
       });
     }
-    float* out = job.result.out + pass.row * dim + n * 16;
-    each_tile<kRows * kColumns>([&]<int kC>() {
-      tiles.template store_c<kC>(
-          out + kC / kColumns * 16 * dim + kC % kColumns * 16, dim * 4);
-    });
+    store_columns<kRows, kColumns>(tiles, pass, n);
   }
 };
 

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "holdfast/kernels/cpu/attend_fetch-inl.h"
 #include "holdfast/kernels/cpu/attend_kernels.h"
 #include "holdfast/kernels/cpu/intrinsics.h"
 
@@ -97,16 +98,19 @@ inline void expand_sixes(const std::byte* from, uint16_t* tile) {
   }
 }
 
-/// `count` tiles of codes to `count` tiles [16][32] of what they stand for.
+/// `count` tiles of codes to `count` tiles [16][32] of what they stand for, a
+/// step of the fetch list after each.
 inline void expand_tiles_avx512(
     const CodedPlanes& codes,
     const std::byte* from,
     int64_t count,
-    uint16_t* to) {
+    uint16_t* to,
+    FetchList& fetch) {
   const int64_t bytes = 64 * codes.bits;
   const auto each = [&](auto expand) {
     for (int64_t i = 0; i < count; ++i) {
       expand(from + i * bytes, to + i * 512);
+      fetch_step(fetch);
     }
   };
   if (codes.bits == 8) {

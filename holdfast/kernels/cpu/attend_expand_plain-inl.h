@@ -11,17 +11,20 @@
 
 #include "holdfast/base/bits.h"
 #include "holdfast/codec/code_tile.h"
+#include "holdfast/kernels/cpu/attend_fetch-inl.h"
 #include "holdfast/kernels/cpu/attend_kernels.h"
 
 namespace holdfast::cpu {
 namespace {
 
-/// `count` tiles of codes to `count` tiles [16][32] of what they stand for.
+/// `count` tiles of codes to `count` tiles [16][32] of what they stand for, a
+/// step of the fetch list after each.
 inline void expand_tiles_plain(
     const CodedPlanes& codes,
     const std::byte* from,
     int64_t count,
-    uint16_t* to) {
+    uint16_t* to,
+    FetchList& fetch) {
   uint16_t lines[8 * kCodeTileWords];
   for (int64_t tile = 0; tile < count; ++tile) {
     std::memcpy(
@@ -36,6 +39,7 @@ inline void expand_tiles_plain(
             : static_cast<uint16_t>(f32_to_f16(static_cast<float>(code)) >> 3);
       }
     }
+    fetch_step(fetch);
   }
 }
 

@@ -290,10 +290,10 @@ AttendItems::to_fetch(const AttendItem& item, int64_t index, int64_t i) const {
     lines += ceil_div(list.ranges[r].bytes, 64);
   }
   const AttentionSpec& spec = *context_.job->spec;
-  const int64_t steps = item.units *
-      split_steps(kSplitBlocks,
-                  packed_key_width(context_.keys, spec.key_dim),
-                  spec.value_dim);
+  const int64_t key_width = packed_key_width(context_.keys, spec.key_dim);
+  const int64_t steps = item.units * kSplitBlocks *
+      (fetch_steps(context_.keys, key_width) +
+       fetch_steps(context_.values, spec.value_dim));
   list.a_step = 64 * ceil_div(lines, steps);
   return list;
 }

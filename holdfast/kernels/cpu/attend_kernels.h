@@ -125,15 +125,15 @@ struct SplitJob {
   float softcap = 0.0f;
   const BlockView* blocks = nullptr;
   int64_t block_count = 0;
-  FetchList* fetch = nullptr; // stepped split_steps() times
+  FetchList* fetch = nullptr; // stepped fetch_steps() times a block
   AttendScratch scratch;
   Partial result;
 };
 
-/// Steps of a split's fetch list: one for each tile of its products.
-constexpr int64_t
-split_steps(int64_t blocks, int64_t key_width, int64_t value_dim) {
-  return blocks * (key_width / 8 + value_dim / 8);
+/// Steps of a fetch list in a block's channel of `width` elements: one for each
+/// tile of the products, and one for each that is expanded from codes.
+constexpr int64_t fetch_steps(const ChannelView& channel, int64_t width) {
+  return width / 8 * (channel.form == PlaneForm::kCodes ? 2 : 1);
 }
 
 /// Tokens of one row that go to neighbouring slots of one plane.

@@ -55,6 +55,21 @@ inline void shape_score(
   x.store(to);
 }
 
+/// Calls f.operator()<i>() for i below kCount <= 4.
+template <int kCount, class F>
+inline void each_tile(F f) {
+  f.template operator()<0>();
+  if constexpr (kCount > 1) {
+    f.template operator()<1>();
+  }
+  if constexpr (kCount > 2) {
+    f.template operator()<2>();
+  }
+  if constexpr (kCount > 3) {
+    f.template operator()<3>();
+  }
+}
+
 template <class Isa>
 struct TiledKeys {
   using Tiles = typename Isa::Tiles;
@@ -96,6 +111,7 @@ struct TiledKeys {
       const ScorePass& pass) {
     const int64_t width = pass.job->key_width;
     const int64_t group = 16 * width; // elements of 16 keys
+    const typename Tiles::Run run;
     tiles.template zero<0>();
     tiles.template zero<1>();
     tiles.template zero<2>();
@@ -104,16 +120,16 @@ struct TiledKeys {
       const uint16_t* b = keys + k * 16;
       tiles.template load_a<0>(q + k, width * 2);
       tiles.template load_b<0>(b);
-      tiles.template dot<0, 0, 0>();
+      tiles.template dot<0, 0, 0>(run);
       fetch_step(*pass.job->fetch);
       tiles.template load_b<1>(b + group);
-      tiles.template dot<1, 0, 1>();
+      tiles.template dot<1, 0, 1>(run);
       fetch_step(*pass.job->fetch);
       tiles.template load_b<0>(b + 2 * group);
-      tiles.template dot<2, 0, 0>();
+      tiles.template dot<2, 0, 0>(run);
       fetch_step(*pass.job->fetch);
       tiles.template load_b<1>(b + 3 * group);
-      tiles.template dot<3, 0, 1>();
+      tiles.template dot<3, 0, 1>(run);
       fetch_step(*pass.job->fetch);
     }
     tiles.template store_c<0>(pass.scores, kScoreRow * 4);
@@ -132,6 +148,7 @@ struct TiledKeys {
     const int64_t width = pass.job->key_width;
     const int64_t group = 16 * width; // elements of 16 keys, or of 16 rows
     const uint16_t* b = keys + step * 2 * group;
+    const typename Tiles::Run run;
     tiles.template zero<0>();
     tiles.template zero<1>();
     tiles.template zero<2>();
@@ -139,13 +156,13 @@ struct TiledKeys {
     for (int64_t k = 0; k < width; k += 32) {
       tiles.template load_a<0>(q + k, width * 2);
       tiles.template load_b<0>(b + k * 16);
-      tiles.template dot<0, 0, 0>();
+      tiles.template dot<0, 0, 0>(run);
       tiles.template load_b<1>(b + k * 16 + group);
-      tiles.template dot<1, 0, 1>();
+      tiles.template dot<1, 0, 1>(run);
       fetch_step(*pass.job->fetch);
       tiles.template load_a<1>(q + k + group, width * 2);
-      tiles.template dot<2, 1, 0>();
-      tiles.template dot<3, 1, 1>();
+      tiles.template dot<2, 1, 0>(run);
+      tiles.template dot<3, 1, 1>(run);
       fetch_step(*pass.job->fetch);
     }
     float* s = pass.scores + 32 * step;

@@ -22,8 +22,9 @@ struct PlainIsa {
       const CodedPlanes& codes,
       const std::byte* from,
       int64_t count,
-      uint16_t* to) {
-    expand_tiles_plain(codes, from, count, to);
+      uint16_t* to,
+      FetchList& fetch) {
+    expand_tiles_plain(codes, from, count, to, fetch);
   }
   static V narrow_bf16(const V& x, uint16_t* to) {
     return V::each([&](int i) {

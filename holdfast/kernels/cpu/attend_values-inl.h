@@ -93,21 +93,6 @@ inline void weigh_group(const ValuePass& pass) {
   }
 }
 
-/// Calls f.operator()<i>() for i below kCount <= 4.
-template <int kCount, class F>
-inline void each_tile(F f) {
-  f.template operator()<0>();
-  if constexpr (kCount > 1) {
-    f.template operator()<1>();
-  }
-  if constexpr (kCount > 2) {
-    f.template operator()<2>();
-  }
-  if constexpr (kCount > 3) {
-    f.template operator()<3>();
-  }
-}
-
 template <class Isa>
 struct TiledValues {
   using Tiles = typename Isa::Tiles;
@@ -201,6 +186,7 @@ struct TiledValues {
       int64_t n) {
     const int64_t dim = pass.job->value_dim;
     float* out = pass.job->result.out + pass.row * dim + n * 16;
+    const typename Tiles::Run run;
     each_tile<kRows * kColumns>([&]<int kC>() {
       if (range.begin == 0) {
         tiles.template zero<kC>();
@@ -216,9 +202,9 @@ struct TiledValues {
       }
       each_tile<kColumns>([&]<int kN>() {
         tiles.template load_b<kN % 2>(steps.values[s] + (n + kN) * 512);
-        tiles.template dot<kN, 0, kN % 2>();
+        tiles.template dot<kN, 0, kN % 2>(run);
         if constexpr (kRows == 2) {
-          tiles.template dot<kColumns + kN, 1, kN % 2>();
+          tiles.template dot<kColumns + kN, 1, kN % 2>(run);
         }
         fetch_step(*pass.job->fetch);
       });

@@ -8,7 +8,10 @@
 // inputs and results are zero. This is what TDPBF16PS computes.
 //
 // Registers: C 0..3, A 0..1, B 0..1. Operands of load_a and load_b must stay
-// unchanged until the dot products that use them: all but AMX read them late.
+// unchanged until the dot products that use them: some forms read them late.
+// A Run is the processor's mode that products compute in; dot() sets it up for
+// itself, which costs as much as a product of few rows, or takes that of its
+// caller, who then computes nothing else while the Run lives.
 // Threads: an object belongs to the thread that made it, one at a time.
 
 #pragma once
@@ -29,6 +32,9 @@ inline constexpr int kTileRows = 16;
 inline constexpr int kTileK = 32;
 inline constexpr int kTileColumns = 16;
 inline constexpr int kTileValues = 512;
+
+/// The Run of forms that need no mode.
+struct AnyMode {};
 
 #if defined(__AMX_BF16__) || defined(__AMXBF16__) // gcc, clang
 
@@ -78,19 +84,12 @@ inline void tile_store(void* to, int64_t stride) {
 
 class AmxTiles {
  public:
+  using Run = AnyMode;
+  static constexpr bool kReadsCodes = false;
+
   /// A and C tiles have `rows` rows, 1 to 16. Needs best_kernel_path() to have
   /// asked for AMX.
   explicit AmxTiles(int rows) {
-    configure(rows);
-  }
-  ~AmxTiles() {
-    asm volatile("tilerelease");
-  }
-  AmxTiles(const AmxTiles&) = delete;
-  AmxTiles& operator=(const AmxTiles&) = delete;
-
-  /// Changes the number of rows; the tiles lose their contents.
-  void configure(int rows) {
     TileConfig config;
     for (int t = 0; t < 8; ++t) {
       config.row_bytes[t] = 64;
@@ -98,6 +97,12 @@ class AmxTiles {
     }
     config.load();
   }
+  ~AmxTiles() {
+    asm volatile("tilerelease");
+  }
+  AmxTiles(const AmxTiles&) = delete;
+  AmxTiles& operator=(const AmxTiles&) = delete;
+
   template <int kC>
   void zero() {
     tile_zero<kC>();
@@ -126,6 +131,10 @@ class AmxTiles {
                  :
                  : "i"(kC), "i"(4 + kA), "i"(6 + kB));
   }
+  template <int kC, int kA, int kB>
+  void dot(const Run&) {
+    dot<kC, kA, kB>();
+  }
 };
 
 #endif
@@ -134,16 +143,16 @@ class AmxTiles {
 /// share.
 class MemoryTiles {
  public:
+  /// Whether B may be a tile of codes: dot_codes().
+  static constexpr bool kReadsCodes = false;
+
   explicit MemoryTiles(int rows) : rows_(rows) {}
   MemoryTiles(const MemoryTiles&) = delete;
   MemoryTiles& operator=(const MemoryTiles&) = delete;
 
-  void configure(int rows) {
-    rows_ = rows;
-  }
   template <int kC>
   void zero() {
-    std::memset(c_[kC], 0, sizeof c_[kC]);
+    std::memset(c_[kC], 0, sizeof c_[kC][0] * static_cast<size_t>(rows_));
   }
   template <int kA>
   void load_a(const uint16_t* a, int64_t stride = 64) {
@@ -180,10 +189,15 @@ class MemoryTiles {
 class Avx512Tiles : public MemoryTiles {
  public:
   using MemoryTiles::MemoryTiles;
+  using Run = FlushSubnormals;
 
   template <int kC, int kA, int kB>
   void dot() {
-    const FlushSubnormals flush;
+    const Run run;
+    dot<kC, kA, kB>(run);
+  }
+  template <int kC, int kA, int kB>
+  void dot(const Run&) {
     int r = 0;
     for (; r + 4 <= rows_; r += 4) {
       rows_of<4>(c_[kC][r], a_[kA] + r * stride_[kA], stride_[kA], b_[kB]);
@@ -230,6 +244,7 @@ class Avx512Tiles : public MemoryTiles {
 class PlainTiles : public MemoryTiles {
  public:
   using MemoryTiles::MemoryTiles;
+  using Run = AnyMode;
 
   template <int kC, int kA, int kB>
   void dot() {
@@ -247,6 +262,10 @@ class PlainTiles : public MemoryTiles {
         c = flush(flush(c) + flush(even + odd));
       }
     }
+  }
+  template <int kC, int kA, int kB>
+  void dot(const Run&) {
+    dot<kC, kA, kB>();
   }
 
  private:
