@@ -309,24 +309,15 @@ def write_folders():
                          "model.layers.0.mlp.up_proj": {"group_size": 32, "bits": 8}},
     }
     part = config | {"quantization_config": {"quant_method": "gptq"}, "quantization": None}
-    peft = {
-        "peft_type": "LORA", "r": 8, "lora_alpha": 16, "bias": "none",
-        "target_modules": ["q_proj", "lm_head"], "rank_pattern": {"q_proj": 4},
-        "alpha_pattern": {"self_attn.q_proj": 12.5}, "use_rslora": True,
-        "init_lora_weights": "gaussian", "modules_to_save": None, "loftq_config": {},
-    }
-    mlx = {
-        "fine_tune_type": "lora", "num_layers": 1, "optimizer_config": {"adam": {}},
-        "lora_parameters": {"rank": 8, "scale": 20.0, "dropout": 0.0,
-                            "keys": ["self_attn.q_proj", "lm_head"]},
-    }
+    parts = {"rank": 8, "scale": 20.0, "dropout": 0.0, "keys": ["self_attn.q_proj", "lm_head"]}
+    peft = {"peft_type": "LORA", "r": 8, "lora_alpha": 16, "rank_pattern": {"q_proj": 4}}
     seeds = {
         "safetensors/seed_quantized": safetensors(codes, {"format": "mlx"}),
         "safetensors/seed_index": json.dumps(index).encode(),
         "config/seed_quantized": json.dumps(config).encode(),
         "config/seed_part": json.dumps({"model_type": "y", "text_config": part}).encode(),
         "config/seed_peft": json.dumps(peft).encode(),
-        "config/seed_mlx": json.dumps(mlx).encode(),
+        "config/seed_mlx": json.dumps({"num_layers": 1, "lora_parameters": parts}).encode(),
     }
     for name, data in seeds.items():
         (HERE / name).parent.mkdir(parents=True, exist_ok=True)
