@@ -57,9 +57,10 @@ KEYS = {
     "qwen3_moe": ATTENTION + DENSE,
 }
 LAST_LAYERS = {"qwen2": 2}  # of the others, all
-# Where mlx-lm's own logits move little by rounded weights: a mixture's choices turn,
+# At which mlx-lm's own logits move little by rounded weights: a mixture's choices turn,
 # and the small qwen3.5 amplifies what is rounded.
-SEEDS = {"qwen3_moe": 20, "qwen35": 6, "gpt_oss": 4}
+SEEDS = {"gemma4": 2, "gpt_oss": 4, "latent": 2, "phi3": 7, "qwen3": 3, "qwen35": 6,
+         "qwen3_moe": 20}
 
 
 def settings(name):
