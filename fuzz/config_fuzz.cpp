@@ -1,12 +1,15 @@
 // Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
 //
 // Reads arbitrary bytes as a model folder's config.json: its settings, what
-// every family needs of them, and how its weights are quantised.
+// every family needs of them, and how its weights are quantised; and as an
+// adapter's: what it changes, and how.
 
+#include <cmath>
 #include <cstdlib>
 #include <string>
 #include <string_view>
 
+#include "holdfast/engine/adapter_config.h"
 #include "holdfast/engine/folder_config.h"
 #include "holdfast/engine/mlx_quantization.h"
 
@@ -41,9 +44,26 @@ void read_all(const Settings& settings) {
   }
 }
 
+void read_adapter(std::string_view json) {
+  try {
+    const AdapterConfig config = AdapterConfig::parse(json, "FILE");
+    for (const char* module :
+         {"model.layers.0.self_attn.q_proj", "lm_head", "layers.", ""}) {
+      const AdapterConfig::Change change = config.change_of(module);
+      if (change.rank < 1 || !std::isfinite(change.scale)) {
+        std::abort();
+      }
+      config.require_layer(module, 2);
+    }
+  } catch (const Error& error) {
+    require_line(error);
+  }
+}
+
 } // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  read_adapter({reinterpret_cast<const char*>(data), size});
   try {
     const Settings settings = parse_folder_settings(
         {reinterpret_cast<const char*>(data), size}, "FILE");

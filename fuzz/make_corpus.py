@@ -296,7 +296,7 @@ def write_tokenizers():
 
 
 def write_folders():
-    """Files of model folders: safetensors, their index, config.json."""
+    """Files of model folders: safetensors, their index, config.json; an adapter's."""
     scale = ("BF16", [2, 2], bytes(8))
     codes = {"m.weight": ("U32", [2, 8], bytes(64)), "m.scales": scale, "m.biases": scale}
     index = {"metadata": {"total_size": 80}, "weight_map": {name: "a" for name in codes}}
@@ -309,11 +309,15 @@ def write_folders():
                          "model.layers.0.mlp.up_proj": {"group_size": 32, "bits": 8}},
     }
     part = config | {"quantization_config": {"quant_method": "gptq"}, "quantization": None}
+    parts = {"rank": 8, "scale": 20.0, "dropout": 0.0, "keys": ["self_attn.q_proj", "lm_head"]}
+    peft = {"peft_type": "LORA", "r": 8, "lora_alpha": 16, "rank_pattern": {"q_proj": 4}}
     seeds = {
         "safetensors/seed_quantized": safetensors(codes, {"format": "mlx"}),
         "safetensors/seed_index": json.dumps(index).encode(),
         "config/seed_quantized": json.dumps(config).encode(),
         "config/seed_part": json.dumps({"model_type": "y", "text_config": part}).encode(),
+        "config/seed_peft": json.dumps(peft).encode(),
+        "config/seed_mlx": json.dumps({"num_layers": 1, "lora_parameters": parts}).encode(),
     }
     for name, data in seeds.items():
         (HERE / name).parent.mkdir(parents=True, exist_ok=True)

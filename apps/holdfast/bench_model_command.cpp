@@ -95,6 +95,7 @@ void print(
         {"chunk", arguments.model.chunk},
         {"compiled", arguments.model.compiled},
         {"kv", arguments.model.state.name()},
+        {"adapter", arguments.model.adapter},
         {"threads", threads},
         {"kernels", path},
         {"prefill_tok_s", prefill.mean},

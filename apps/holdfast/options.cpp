@@ -157,6 +157,11 @@ void add_model_path(CLI::App& command, std::string& path) {
 
 void ModelOptions::add_to(CLI::App& command) {
   add_model_path(command, path);
+  not_empty(command.add_option(
+                "--adapter",
+                adapter,
+                "LoRA adapter to apply: a folder as PEFT or mlx-lm writes it"))
+      ->type_name("DIR");
   runtime.add_to(command);
   add_integer(
       command,
@@ -220,9 +225,10 @@ LoadedModel ModelOptions::load(double& milliseconds) const {
   const FileGuard guard(path);
   ProgressLine line("loading");
   line.update(0, 1);
-  LoadedModel loaded = load_model(path, made, [&line](Bytes done, Bytes total) {
+  const auto progress = [&line](Bytes done, Bytes total) {
     line.update(done.get(), total.get());
-  });
+  };
+  LoadedModel loaded = load_model(path, made, progress, adapter);
   milliseconds = process_milliseconds();
   return loaded;
 }

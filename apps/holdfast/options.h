@@ -114,6 +114,7 @@ struct RuntimeOptions {
 
 struct ModelOptions {
   std::string path;
+  std::string adapter; // a folder; empty: none
   RuntimeOptions runtime;
   StateChoice state;
   std::optional<int64_t> max_state_bytes; // none: no limit

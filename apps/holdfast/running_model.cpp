@@ -49,6 +49,10 @@ std::unique_ptr<RunningModel> start_model(
 }
 
 void print_running(const RunningModel& running) {
+  const std::string& adapter = running.loaded.adapter;
+  if (!adapter.empty()) {
+    std::fprintf(stderr, "adapter %s\n", adapter.c_str());
+  }
   std::fprintf(
       stderr,
       "kernels %s, %d threads, weights %.1f MB\n%s\n",

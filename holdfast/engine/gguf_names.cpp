@@ -69,6 +69,17 @@ std::string_view find(const Pair (&pairs)[N], std::string_view name) {
   return {};
 }
 
+/// The first that has this name.
+template <size_t N>
+std::string_view find_reverse(const Pair (&pairs)[N], std::string_view name) {
+  for (const auto& [from, to] : pairs) {
+    if (to == name) {
+      return from;
+    }
+  }
+  return {};
+}
+
 } // namespace
 
 std::string_view gguf_family(std::string_view architecture) {
@@ -105,6 +116,28 @@ gguf_tensor_name(std::string_view family, std::string_view published) {
   }
   return "blk." + std::string(published.substr(number, part - number)) + "." +
       std::string(name) + std::string(published.substr(kind));
+}
+
+std::string published_tensor_name(std::string_view gguf) {
+  constexpr std::string_view kBlocks = "blk.";
+  if (const std::string_view whole = find_reverse(kWhole, gguf);
+      !whole.empty()) {
+    return std::string(whole);
+  }
+  const size_t number = kBlocks.size();
+  const size_t part = gguf.find('.', number);
+  const size_t kind = gguf.rfind('.');
+  if (!gguf.starts_with(kBlocks) || part == gguf.npos || kind <= part) {
+    return std::string(gguf);
+  }
+  const std::string_view of_layer =
+      find_reverse(kOfLayer, gguf.substr(part + 1, kind - part - 1));
+  if (of_layer.empty()) {
+    return std::string(gguf);
+  }
+  std::string name = "layers.";
+  name.append(gguf.substr(number, part - number)).append(".");
+  return name.append(of_layer).append(gguf.substr(kind));
 }
 
 } // namespace holdfast

@@ -20,4 +20,8 @@ std::string_view gguf_family(std::string_view architecture);
 std::string
 gguf_tensor_name(std::string_view family, std::string_view published);
 
+/// "blk.3.ffn_up.weight" -> "layers.3.mlp.up_proj.weight", for matrices of
+/// dense layers and the output; a name that is not known as it is.
+std::string published_tensor_name(std::string_view gguf);
+
 } // namespace holdfast

@@ -3,10 +3,12 @@
 #include "holdfast/engine/load.h"
 
 #include <filesystem>
+#include <optional>
 #include <utility>
 
 #include "holdfast/base/check.h"
 #include "holdfast/base/classic_stream.h"
+#include "holdfast/engine/adapted_weights.h"
 #include "holdfast/engine/folder_weights.h"
 #include "holdfast/engine/kv_config.h"
 #include "holdfast/engine/model_folder.h"
@@ -67,17 +69,30 @@ std::string config_text(const ModelConfig& config) {
   return text.str();
 }
 
-/// Runs `make` so that its errors name the file.
+/// Runs `make` so that its errors name the file, or the other one.
 template <class F>
-auto naming(const std::string& path, F make) {
+auto naming(const std::string& path, F make, const std::string& other = {}) {
   try {
     return make();
   } catch (const Error& error) {
     const std::string text = error.what();
-    throw Error(
-        error.code(),
-        text.find(path) == std::string::npos ? path + ": " + text : text);
+    const bool named = text.find(path) != std::string::npos ||
+        (!other.empty() && text.find(other) != std::string::npos);
+    throw Error(error.code(), named ? text : path + ": " + text);
   }
+}
+
+std::unique_ptr<const Model> make_adapted(
+    const WeightSource& weights,
+    const std::optional<Adapter>& adapter,
+    const Runtime& runtime) {
+  if (!adapter) {
+    return make_model(weights, runtime);
+  }
+  const AdaptedWeights adapted(weights, *adapter, runtime.executor);
+  auto model = make_model(adapted, runtime);
+  adapted.require_all_used();
+  return model;
 }
 
 } // namespace
@@ -125,22 +140,34 @@ std::unique_ptr<const Model> load_weights(
 LoadedModel load_model(
     const std::string& path,
     const Runtime& runtime,
-    const GgufWeights::Progress& progress) {
+    const GgufWeights::Progress& progress,
+    const std::string& adapter) {
+  std::optional<Adapter> applied;
+  if (!adapter.empty()) {
+    applied.emplace(adapter);
+  }
   ModelFile source = open_model_file(path);
-  return naming(path, [&] {
+  const auto load = [&] {
     std::unique_ptr<const Model> model;
     if (source.file) {
-      model = make_model(
-          GgufWeights(*source.file, runtime.executor, progress), runtime);
+      model = make_adapted(
+          GgufWeights(*source.file, runtime.executor, progress),
+          applied,
+          runtime);
       // What becomes of the file from here on changes nothing.
       source.file.reset();
     } else {
       const FolderWeights weights(path, runtime.executor, progress);
-      model = make_model(weights, runtime);
+      model = make_adapted(weights, applied, runtime);
       add_tensor_files(weights, source);
     }
-    return LoadedModel{std::move(source), runtime, std::move(model)};
-  });
+    return LoadedModel{
+        std::move(source),
+        runtime,
+        std::move(model),
+        applied ? applied->digest() : std::string()};
+  };
+  return naming(path, load, adapter);
 }
 
 KvPolicy StateChoice::policy() const {
@@ -158,6 +185,9 @@ make_state(const LoadedModel& loaded, const StateChoice& choice) {
       {"config", config_text(loaded.model->config())}};
   if (!choice.weights.empty()) { // weights, tokenizer and all
     identity.insert(identity.begin(), {"model file", choice.weights});
+  }
+  if (!loaded.adapter.empty()) {
+    identity.push_back({"adapter", loaded.adapter});
   }
   if (!choice.foreign.empty()) {
     identity.push_back({std::string(kForeignField), choice.foreign});

@@ -48,16 +48,20 @@ struct LoadedModel {
   ModelFile source; // without its file: that is read and unmapped
   Runtime runtime;
   std::unique_ptr<const Model> model;
+  /// SHA-256 of what was applied to it (engine/adapter.h); empty: nothing.
+  std::string adapter = {};
 };
 /// The model alone, without what its texts need.
 std::unique_ptr<const Model> load_weights(
     const std::string& path,
     const Runtime& runtime,
     const GgufWeights::Progress& progress = nullptr);
+/// `adapter`: the folder of one to apply, or "".
 LoadedModel load_model(
     const std::string& path,
     const Runtime& runtime,
-    const GgufWeights::Progress& progress = nullptr);
+    const GgufWeights::Progress& progress = nullptr,
+    const std::string& adapter = {});
 
 struct StateChoice {
   /// SHA-256 of the model's files, where its state is to be found again by

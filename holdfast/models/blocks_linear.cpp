@@ -28,7 +28,22 @@ LinearPtr load_linear(
       layer.bias.insert(layer.bias.end(), bias.begin(), bias.end());
     }
   }
+  add_low_rank(source, matrices, layer);
   return std::make_shared<const cpu::LinearLayer>(std::move(layer));
+}
+
+void add_low_rank(
+    const WeightSource& source,
+    std::span<const MatrixName> matrices,
+    cpu::LinearLayer& layer) {
+  auto added = source.low_rank(matrices, layer.k());
+  if (!added) {
+    return;
+  }
+  added->down.norm = layer.norm;
+  added->down.eps = layer.eps;
+  layer.down = std::make_shared<const cpu::LinearLayer>(std::move(added->down));
+  layer.up = std::make_shared<const cpu::LinearLayer>(std::move(added->up));
 }
 
 std::string bias_name(const std::string& weight) {
@@ -44,6 +59,9 @@ Bytes weight_bytes(const cpu::LinearLayer& layer) {
   for (size_t i = 0; i < layer.weights.size(); ++i) {
     const bool again = i > 0 && layer.weights[i] == layer.weights[i - 1];
     total += again ? Bytes(0) : layer.weights[i]->bytes();
+  }
+  if (layer.up) {
+    total += weight_bytes(*layer.down) + weight_bytes(*layer.up);
   }
   return total;
 }

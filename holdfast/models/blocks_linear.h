@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -16,13 +17,6 @@
 namespace holdfast {
 
 using LinearPtr = std::shared_ptr<const cpu::LinearLayer>;
-
-/// A matrix [n, k] by its name; without one, the matrix before it once more.
-/// Its bias has the name with ".bias" for ".weight".
-struct MatrixName {
-  std::string name;
-  int64_t n = 0;
-};
 
 /// Matrices side by side over one input, with what is fused around them.
 struct LinearSpec {
@@ -40,12 +34,20 @@ std::string bias_name(const std::string& weight);
 /// "layers.<layer>.<tensor>", as published checkpoints have it.
 std::string layer_tensor(int64_t layer, const char* tensor);
 
+/// Biases are called ".bias" where matrices are called ".weight".
 LinearPtr load_linear(
     const WeightSource& source,
     const std::vector<MatrixName>& matrices,
     LinearSpec spec);
 
-/// The bytes of its weights.
+/// Puts into the layer what the source's adapter adds to these matrices, those
+/// of the layer; nothing where it adds nothing.
+void add_low_rank(
+    const WeightSource& source,
+    std::span<const MatrixName> matrices,
+    cpu::LinearLayer& layer);
+
+/// The bytes of its weights, and of what is added to them.
 Bytes weight_bytes(const cpu::LinearLayer& layer);
 
 } // namespace holdfast

@@ -22,6 +22,8 @@ LinearPtr load_fused(const WeightSource& source, FeedForwardSpec& spec) {
     layer.weights.push_back(
         std::make_shared<const cpu::Weight>(std::move(weight)));
   }
+  const MatrixName both{spec.fused, 2 * spec.ffn};
+  add_low_rank(source, {&both, 1}, layer);
   return std::make_shared<const cpu::LinearLayer>(std::move(layer));
 }
 

@@ -21,11 +21,16 @@ LinearPtr load_output(
   const cpu::Weight weight = matrix.empty()
       ? *table
       : source.matrix(matrix, config.vocab, config.hidden);
-  return std::make_shared<const cpu::LinearLayer>(cpu::LinearLayer{
+  cpu::LinearLayer layer{
       .weights = {std::make_shared<const cpu::Weight>(weight.exact())},
       .norm = std::move(norm),
       .post_norm = {},
-      .eps = static_cast<float>(config.norm_eps)});
+      .eps = static_cast<float>(config.norm_eps)};
+  // An adapter of the output leaves a table that is the same matrix as it is.
+  const MatrixName output{
+      matrix.empty() ? "lm_head.weight" : matrix, config.vocab};
+  add_low_rank(source, {&output, 1}, layer);
+  return std::make_shared<const cpu::LinearLayer>(std::move(layer));
 }
 
 std::optional<mx::array> logits_of(
@@ -60,7 +65,8 @@ std::optional<mx::array> soft_capped(
 
 Bytes weight_bytes(const cpu::Weight& table, const cpu::LinearLayer& output) {
   const bool tied = output.weights[0]->data() == table.data();
-  return table.bytes() + (tied ? Bytes(0) : weight_bytes(output));
+  const Bytes all = table.bytes() + weight_bytes(output);
+  return tied ? all - table.bytes() : all;
 }
 
 } // namespace holdfast

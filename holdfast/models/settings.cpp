@@ -60,6 +60,21 @@ bool Settings::is_flag(std::string_view name) const {
   return setting != nullptr && std::holds_alternative<bool>(*setting);
 }
 
+bool Settings::is_text(std::string_view name) const {
+  const Setting* setting = find(name);
+  return setting != nullptr && std::holds_alternative<std::string>(*setting);
+}
+
+bool Settings::is_nothing(std::string_view name) const {
+  const Setting* setting = find(name);
+  if (setting == nullptr) {
+    return true;
+  }
+  const auto* flag = std::get_if<bool>(setting);
+  const auto* words = std::get_if<std::vector<std::string>>(setting);
+  return (flag != nullptr && !*flag) || (words != nullptr && words->empty());
+}
+
 bool Settings::is_object(std::string_view name) const {
   const Setting* setting = find(name);
   return setting != nullptr &&

@@ -46,6 +46,9 @@ class Settings {
   /// There and not null.
   bool has(std::string_view name) const;
   bool is_flag(std::string_view name) const;
+  bool is_text(std::string_view name) const;
+  /// Absent, null, false, or a list without items.
+  bool is_nothing(std::string_view name) const;
   /// An object, or a list that nobody reads.
   bool is_object(std::string_view name) const;
   /// All that begin so, in order.

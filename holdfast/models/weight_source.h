@@ -10,12 +10,15 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "holdfast/base/check.h"
 #include "holdfast/base/strong.h"
+#include "holdfast/kernels/cpu/ops.h"
 #include "holdfast/kernels/cpu/weight.h"
 #include "holdfast/models/settings.h"
 
@@ -39,6 +42,18 @@ struct ModelConfig {
   double rope_base = 0;
   double rope_base_local = 0; // of sliding layers
   double rope_scale = 0; // linear: 1 / factor, full layers
+};
+
+/// A matrix [n, k] by its name; without one, the matrix before it once more.
+struct MatrixName {
+  std::string name;
+  int64_t n = 0;
+};
+
+/// What an adapter adds to a product: up(down(x)).
+struct LowRank {
+  cpu::LinearLayer down; // [ranks, k]
+  cpu::LinearLayer up; // [sum of n, ranks], scaled
 };
 
 class WeightSource {
@@ -76,6 +91,12 @@ class WeightSource {
         "[weights] expected a format that holds " + std::to_string(count) +
             " matrices [" + std::to_string(n) + ", " + std::to_string(k) +
             "] as tensor " + std::string(name) + ", got another");
+  }
+  /// What an adapter adds to the products with these matrices [n, k], side by
+  /// side; nothing where it adds nothing.
+  virtual std::optional<LowRank>
+  low_rank(std::span<const MatrixName> /*matrices*/, int64_t /*k*/) const {
+    return std::nullopt;
   }
   /// A vector [n] in f32.
   virtual std::vector<float> vector(std::string_view name, int64_t n) const = 0;

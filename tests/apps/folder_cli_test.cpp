@@ -64,6 +64,34 @@ class ModelFolder : public testing::Test {
     }
     mx::save_safetensors(path_ + "/model.safetensors", tensors);
   }
+  /// A LoRA adapter of some of its matrices, as PEFT writes it; `size`: of what
+  /// it adds.
+  std::string write_adapter(uint64_t seed, float size) const {
+    const std::string folder = root_ + "/adapter";
+    fs::create_directories(folder);
+    mx::random::seed(seed);
+    std::unordered_map<std::string, mx::array> tensors;
+    for (const auto& [name, rows] :
+         {std::pair("self_attn.q_proj", 64),
+          std::pair("self_attn.v_proj", 32),
+          std::pair("mlp.up_proj", 64)}) {
+      const std::string module =
+          std::string("base_model.model.model.layers.0.").append(name);
+      tensors.insert_or_assign(
+          module + ".lora_A.weight",
+          mx::random::normal({2, 64}, mx::bfloat16, 0.0f, 0.3f));
+      tensors.insert_or_assign(
+          module + ".lora_B.weight",
+          mx::random::normal({rows, 2}, mx::bfloat16, 0.0f, size));
+    }
+    mx::save_safetensors(folder + "/adapter_model.safetensors", tensors);
+    std::ofstream(folder + "/adapter_config.json") << Json{
+        {"peft_type", "LORA"},
+        {"r", 2},
+        {"lora_alpha", 4},
+        {"target_modules", {"q_proj", "v_proj", "up_proj"}}};
+    return folder;
+  }
   /// `generate` without kept state, unless `rest` names some.
   Outcome generate(
       const std::string& model,
@@ -187,6 +215,93 @@ TEST_F(ModelFolder, KeepsStateUntilAFileThatDecidesBitsChanges) {
   config_["rope_theta"] = 20000.0;
   write("config.json", config_.dump());
   EXPECT_EQ(result(generate(path_, rest))["reused_tokens"], 0);
+}
+
+TEST_F(ModelFolder, WritesOtherTextUnderAnAdapterThatLeavesItAsItIs) {
+  const std::vector<std::string> greedy{"--state", "none", "--temp", "0"};
+  const auto under = [&](const std::string& adapter) {
+    auto rest = greedy;
+    rest.insert(rest.end(), {"--adapter", adapter});
+    return result(generate(path_, rest))["ids"];
+  };
+  const std::string before = read_file(path_ + "/model.safetensors");
+  const Json base = result(generate(path_, greedy))["ids"];
+  EXPECT_NE(under(write_adapter(1, 0.5f)), base);
+  // One that was not trained adds zeros.
+  EXPECT_EQ(under(write_adapter(1, 0.0f)), base);
+  EXPECT_EQ(read_file(path_ + "/model.safetensors"), before);
+  EXPECT_EQ(result(generate(path_, greedy))["ids"], base);
+  const std::string adapter = write_adapter(1, 0.5f);
+  for (const auto& command : std::vector<std::vector<std::string>>{
+           {"bench", "model", "--prompt", "8", "--gen", "2"},
+           {"eval", "-f", path_ + "/config.json", "--context", "64"}}) {
+    auto line = command;
+    line.insert(line.end(), {"-m", path_, "--adapter", adapter});
+    const Outcome outcome = run(line);
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+  }
+}
+
+TEST_F(ModelFolder, KeepsTheStateOfEachAdapterForItselfAndSaysWhose) {
+  const std::string state = root_ + "/state";
+  const auto reused = [&](const std::vector<std::string>& adapter) {
+    std::vector<std::string> rest{"--state", state, "--seed", "1"};
+    rest.insert(rest.end(), adapter.begin(), adapter.end());
+    return result(generate(path_, rest))["reused_tokens"].get<int>();
+  };
+  const std::string folder = write_adapter(1, 0.5f);
+  const std::vector<std::string> adapted{"--adapter", folder};
+  EXPECT_EQ(reused({}), 0);
+  EXPECT_EQ(reused(adapted), 0);
+  EXPECT_GT(reused(adapted), 0);
+  EXPECT_GT(reused({}), 0);
+  // The same folder, other content: another scale, then other tensors.
+  std::ofstream(folder + "/adapter_config.json")
+      << R"({"peft_type": "LORA", "r": 2, "lora_alpha": 5})";
+  EXPECT_EQ(reused(adapted), 0);
+  write_adapter(2, 0.5f);
+  EXPECT_EQ(reused(adapted), 0);
+  write_adapter(1, 0.5f);
+  EXPECT_GT(reused(adapted), 0);
+  write_adapter(3, 0.5f);
+  const Outcome why = run(
+      {"state",
+       "why",
+       "-m",
+       path_,
+       "-p",
+       "abab ab abba",
+       "--state",
+       state,
+       "--adapter",
+       folder});
+  EXPECT_EQ(why.code, 0) << why.err;
+  EXPECT_THAT(
+      why.out,
+      AllOf(
+          HasSubstr("reused 0 of"),
+          HasSubstr("another signature, adapter: expected ")));
+}
+
+TEST_F(ModelFolder, IsRefusedWithAnAdapterThatDoesNotFit) {
+  const auto refused = [&](const std::string& adapter) {
+    const Outcome outcome =
+        generate(path_, {"--state", "none", "--adapter", adapter});
+    EXPECT_GT(outcome.code, 0);
+    EXPECT_TRUE(outcome.one_line_of_error()) << outcome.err;
+    return outcome.err;
+  };
+  const std::string folder = write_adapter(1, 0.5f);
+  std::ofstream(folder + "/adapter_config.json")
+      << R"({"peft_type": "LORA", "r": 3, "lora_alpha": 5})";
+  EXPECT_THAT(
+      refused(folder),
+      AllOf(
+          HasSubstr(folder + "/adapter_model.safetensors: tensor "),
+          HasSubstr("expected shape [3, 64]"),
+          HasSubstr("got [2, 64]")));
+  EXPECT_THAT(refused(path_), HasSubstr("adapter_config.json"));
+  EXPECT_THAT(refused(root_ + "/none"), HasSubstr(root_ + "/none"));
 }
 
 TEST_F(ModelFolder, IsRefusedInALineThatNamesFileAndField) {

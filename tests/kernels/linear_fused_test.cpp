@@ -160,6 +160,77 @@ TEST(LinearFused, AddsABiasToEachColumnBeforeTheResidual) {
   expect_same_bits(same_bits_everywhere(job, 200), expected, "bias");
 }
 
+TEST(LinearFused, ScalesEachWeightsProductsRoundedOnce) {
+  Executor executor(2);
+  const int64_t k = 96, m = 37, n = 200;
+  const Weight q =
+      Source::random(codes(8, 32, false), 70, k, 32).pack(executor);
+  const Weight key =
+      Source::random({.kind = Kind::kBf16}, 60, k, 33).pack(executor);
+  const Weight v =
+      Source::random({.kind = Kind::kF32}, 70, k, 34).pack(executor);
+  const auto x = test::random_values(m * k, 35);
+  const Weight* all[] = {&q, &key, &v};
+  const float scales[] = {0.7f, 2.5f, -3.1f};
+  LinearJob job{.x = x.data(), .m = m, .weights = all};
+  Floats expected = run(job, n, executor, best_kernel_path());
+  for (size_t i = 0; i < expected.size(); ++i) {
+    const size_t column = i % n;
+    expected[i] *= scales[column < 70 ? 0 : column < 130 ? 1 : 2];
+  }
+  job.scales = scales;
+  expect_same_bits(same_bits_everywhere(job, n), expected, "scales");
+}
+
+TEST(LinearFused, AddsToEachRowBehindTheBiasAndBeforeTheResidual) {
+  Executor executor(2);
+  const int64_t k = 96, m = 37;
+  const Weight q =
+      Source::random(codes(4, 32, true), 130, k, 36).pack(executor);
+  const Weight v =
+      Source::random({.kind = Kind::kBf16}, 70, k, 37).pack(executor);
+  const auto x = test::random_values(m * k, 38);
+  const auto bias = test::random_values(200, 39);
+  const auto added = test::random_values(m * 200, 40);
+  const auto residual = test::random_values(m * 200, 41);
+  const Weight* both[] = {&q, &v};
+  LinearJob job{.x = x.data(), .m = m, .weights = both};
+  Floats expected = run(job, 200, executor, best_kernel_path());
+  for (size_t i = 0; i < expected.size(); ++i) {
+    expected[i] = residual[i] + ((expected[i] + bias[i % 200]) + added[i]);
+  }
+  job.bias = bias.data();
+  job.added = added.data();
+  job.residual = residual.data();
+  expect_same_bits(same_bits_everywhere(job, 200), expected, "added");
+}
+
+TEST(LinearFused, AddsToBothHalvesBeforeTheGate) {
+  Executor executor(2);
+  const int64_t k = 64, n = 150, m = 19;
+  const Weight gate =
+      Source::random(codes(5, 32, false), n, k, 42).pack(executor);
+  const Weight up =
+      Source::random({.kind = Kind::kF32}, n, k, 43).pack(executor);
+  const auto x = test::random_values(m * k, 44);
+  const auto added = test::random_values(m * 2 * n, 45);
+  const Weight* both[] = {&gate, &up};
+  LinearJob job{.x = x.data(), .m = m, .weights = both};
+  job.added = added.data();
+  const Floats plain = run(job, 2 * n, executor, best_kernel_path());
+  job.gate = Gate::kSilu;
+  const Floats got = same_bits_everywhere(job, n);
+  Floats expected;
+  for (int64_t row = 0; row < m; ++row) {
+    for (int64_t i = 0; i < n; ++i) {
+      const double y = plain[static_cast<size_t>(row * 2 * n + i)];
+      const double u = plain[static_cast<size_t>(row * 2 * n + n + i)];
+      expected.push_back(static_cast<float>(y / (1.0 + std::exp(-y)) * u));
+    }
+  }
+  expect_near(got, expected, 1e-4);
+}
+
 TEST(LinearFused, NormalisesWhatABiasWasAddedTo) {
   Executor executor(2);
   const int64_t k = 64, n = 100, m = 21;
@@ -251,12 +322,15 @@ TEST(LinearFused, KeepsARowsBitsAcrossThePassesOfALongBatch) {
   const Weight* weights[] = {&w};
   const auto x = test::random_values(m * k, 17);
   const auto residual = test::random_values(m * n, 18);
+  const auto added = test::random_values(m * n, 19);
   LinearJob job{.x = x.data(), .m = m, .weights = weights};
   job.residual = residual.data();
+  job.added = added.data();
   const Floats all = run(job, n, executor, best_kernel_path());
   job.m = 40;
   job.x += (m - 40) * k;
   job.residual += (m - 40) * n;
+  job.added += (m - 40) * n;
   const Floats last = run(job, n, executor, best_kernel_path());
   EXPECT_EQ(
       0,
@@ -301,6 +375,10 @@ TEST(LinearFused, RefusesJobsWhoseShapesDoNotFit) {
   expect_refused(gated);
   gated.weights = other_n;
   expect_refused(gated);
+  const float scales[] = {1.0f, 2.0f};
+  LinearJob scaled{.x = x.data(), .m = 1, .weights = one, .y = y.data()};
+  scaled.scales = scales;
+  expect_refused(scaled);
   for (float value : y) {
     EXPECT_EQ(value, 0.0f);
   }

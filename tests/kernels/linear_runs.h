@@ -47,6 +47,10 @@ inline Floats same_bits_everywhere(LinearJob job, int64_t n) {
   }
   expect_same_bits(run(job, n, three, best_kernel_path()), all, "3 threads");
   const int64_t k = job.weights[0]->k();
+  int64_t columns = 0;
+  for (const Weight* weight : job.weights) {
+    columns += weight->n();
+  }
   Floats parts;
   for (int64_t row = 0, step = 1; row < job.m; row += step, step = 7) {
     LinearJob part = job;
@@ -54,6 +58,9 @@ inline Floats same_bits_everywhere(LinearJob job, int64_t n) {
     part.x += row * k;
     if (part.residual != nullptr) {
       part.residual += row * n;
+    }
+    if (part.added != nullptr) {
+      part.added += row * columns;
     }
     const Floats y = run(part, n, two, best_kernel_path());
     parts.insert(parts.end(), y.begin(), y.end());

@@ -24,10 +24,17 @@
 
 namespace holdfast::test {
 
+/// Of a family under its adapter.
+inline constexpr std::string_view kAdapted = "_adapted";
+
 /// A family's small model; gemma3's heads are of a size that every codec fits.
+/// Under adapters those with matrices apart and with fused ones.
 inline std::vector<std::string> all_families() {
   std::vector<std::string> families{"gemma3"};
   families.insert(families.end(), std::begin(kFamilies), std::end(kFamilies));
+  for (const char* family : {"llama", "phi3"}) {
+    families.push_back(std::string(family).append(kAdapted));
+  }
   return families;
 }
 
@@ -39,6 +46,9 @@ inline const Model& model_of(const std::string& family) {
   static std::map<std::string, std::unique_ptr<Model>> models;
   if (!models.contains(family)) {
     auto& source = sources[family];
+    const bool adapted = family.ends_with(kAdapted);
+    const std::string folder = model_folder(
+        family.substr(0, family.size() - (adapted ? kAdapted.size() : 0)));
     if (family == "gemma3") {
       ModelConfig config = small_gemma3();
       config.layers = 6; // the last is full
@@ -53,10 +63,10 @@ inline const Model& model_of(const std::string& family) {
           cpu::WeightFormat{cpu::WeightFormat::Kind::kCodes, 4, 32, true},
           *runtime.executor);
     } else {
-      source = std::make_unique<FolderWeights>(
-          model_folder(family), runtime.executor);
+      source = std::make_unique<FolderWeights>(folder, runtime.executor);
     }
-    models[family] = make_model(*source, runtime);
+    models[family] = make_chosen_model(
+        *source, {.adapter = adapted ? folder + "/adapter" : ""}, runtime);
   }
   return *models[family];
 }
@@ -103,7 +113,9 @@ inline bool is_like_llama(const std::string& family) {
       "qwen3",
       "phi3",
       "gemma2",
-      "qwen3_moe"};
+      "qwen3_moe",
+      "llama_adapted",
+      "phi3_adapted"};
   return alike.contains(family);
 }
 

@@ -13,6 +13,7 @@
 
 #include "mlx/mlx.h"
 
+#include "holdfast/engine/adapted_weights.h"
 #include "holdfast/engine/folder_weights.h"
 #include "holdfast/models/model.h"
 #include "holdfast/state/state.h"
@@ -85,7 +86,25 @@ struct RigChoice {
   int64_t keep_every = 0; // StateOptions::recurrent_keep_every
   std::vector<Signature::Field> identity = {};
   bool rounded = false; // weights to bf16
+  std::string adapter = {}; // a folder; empty: none
 };
+
+/// The model of a source, with what is chosen around it.
+inline std::unique_ptr<Model> make_chosen_model(
+    const WeightSource& source,
+    const RigChoice& choice,
+    const Runtime& runtime) {
+  const RoundedSource rounded(source, *runtime.executor);
+  const WeightSource& weights = choice.rounded ? rounded : source;
+  if (choice.adapter.empty()) {
+    return make_model(weights, runtime);
+  }
+  const Adapter adapter(choice.adapter);
+  const AdaptedWeights adapted(weights, adapter, runtime.executor);
+  auto model = make_model(adapted, runtime);
+  adapted.require_all_used();
+  return model;
+}
 
 class FolderRig {
  public:
@@ -94,10 +113,7 @@ class FolderRig {
         source(std::make_unique<FolderWeights>(
             model_folder(name),
             runtime.executor)),
-        model(
-            choice.rounded
-                ? make_model(RoundedSource(*source, *runtime.executor), runtime)
-                : make_model(*source, runtime)),
+        model(make_chosen_model(*source, choice, runtime)),
         state(StateOptions{
             .layers = model->layers(),
             .precision =

@@ -73,12 +73,16 @@ class QuantizedFamilies : public testing::TestWithParam<const char*> {
   }
 
   /// The largest error of the logits, in parts of the largest logit.
-  float error(const char* key) const {
+  float error(
+      const char* key,
+      const std::string& expected = "quantized",
+      const std::string& adapter = {}) const {
     auto loaded =
-        mx::load_safetensors(source_ + "/expected/quantized.safetensors").first;
+        mx::load_safetensors(source_ + "/expected/" + expected + ".safetensors")
+            .first;
     auto want = loaded.at(key);
     mx::eval({want});
-    test::FolderRig rig(folder_);
+    test::FolderRig rig(folder_, {.adapter = adapter});
     const auto got = rig.alone(tokens(), 47);
     EXPECT_EQ(got.size(), want.size());
     float largest = 0, worst = 0;
@@ -107,6 +111,11 @@ TEST_P(QuantizedFamilies, AgreeWithMlxLmWhereScalesAreBf16) {
   auto own = mx::load_safetensors(source_ + "/expected/quantized.safetensors")
                  .first.at("own");
   EXPECT_LT(error("bf16"), std::max(2e-2f, own.item<float>() / 3));
+}
+
+TEST_P(QuantizedFamilies, AgreeWithMlxLmUnderAnAdapter) {
+  quantize(mx::float32);
+  EXPECT_LT(error("quantized", "adapter", source_ + "/adapter"), 1e-4f);
 }
 
 TEST_P(QuantizedFamilies, GiveTheSameBitsInAnyChunksThreadsAndPaths) {

@@ -6,11 +6,10 @@
 #include <atomic>
 #include <cmath>
 #include <cstring>
-#include <string>
 #include <vector>
 
 #include "holdfast/base/bits.h"
-#include "holdfast/base/check.h"
+#include "holdfast/kernels/cpu/linear_check.h"
 #include "holdfast/kernels/cpu/linear_dispatch.h"
 #include "holdfast/kernels/cpu/linear_exact.h"
 #include "holdfast/kernels/cpu/linear_scratch.h"
@@ -32,38 +31,6 @@ constexpr int64_t kStreamPanels = kMaxPanels;
 constexpr int64_t kItemsPerWorker =
     4; // so that no worker waits long at the end
 
-void check(const LinearJob& job) {
-  const auto require = [](bool condition, const std::string& text) {
-    if (!condition) {
-      throw Error(ErrorCode::kInvalidArgument, "[linear] expected " + text);
-    }
-  };
-  require(!job.weights.empty(), "at least one weight, got none");
-  require(job.m >= 0, "m >= 0, got " + std::to_string(job.m));
-  for (const Weight* weight : job.weights) {
-    require(weight != nullptr, "weights, got null");
-    require(
-        weight->k() == job.weights[0]->k(),
-        "weights of one k, got " + std::to_string(job.weights[0]->k()) +
-            " and " + std::to_string(weight->k()));
-  }
-  if (job.gate != Gate::kNone) {
-    require(
-        job.weights.size() == 2 && job.weights[0]->n() == job.weights[1]->n(),
-        "a gate over two weights of one n");
-  }
-  for (const Weight* weight : job.weights) {
-    require(
-        !weight->format().exact ||
-            (job.weights.size() == 1 && job.post_norm.weight == nullptr &&
-             job.bias == nullptr),
-        "an exact weight alone and without a bias or a norm behind it");
-  }
-  require(
-      job.m == 0 || (job.x != nullptr && job.y != nullptr),
-      "x and y, got null");
-}
-
 /// Panels [first, first + count) of a weight (gated: of both), and their place
 /// in y.
 struct Group {
@@ -71,6 +38,7 @@ struct Group {
   int64_t first;
   int64_t count;
   int64_t column;
+  float scale;
 };
 
 /// Buffers of one worker; a and f32: few rows, each worker prepares its own.
@@ -140,7 +108,8 @@ class Pass {
             {.weight = job_.weights[i],
              .first = first,
              .count = std::min(group_panels_, count - first),
-             .column = column + first * kPanelColumns});
+             .column = column + first * kPanelColumns,
+             .scale = scale_of(i)});
       }
       column += job_.weights[i]->n();
     }
@@ -175,6 +144,9 @@ class Pass {
     scratch.allocate();
   }
 
+  float scale_of(size_t weight) const {
+    return job_.scales.empty() ? 1.0f : job_.scales[weight];
+  }
   WorkerScratch& of(int worker) {
     return workers_.at(static_cast<size_t>(worker));
   }
@@ -281,14 +253,19 @@ class Pass {
       const float* gated) {
     float factors[kMaxPanels], gated_factors[kMaxPanels];
     for (int64_t p = 0; p < group.count; ++p) {
-      factors[p] = factor(*group.weight, group.first + p);
+      factors[p] = group.scale * factor(*group.weight, group.first + p);
       if (gated_) {
-        gated_factors[p] = factor(*job_.weights[1], group.first + p);
+        gated_factors[p] =
+            scale_of(1) * factor(*job_.weights[1], group.first + p);
       }
     }
     const int64_t first_row = first_tile * 16;
     const int64_t at = first_row * width_ + group.column;
     const bool post = job_.post_norm.weight != nullptr;
+    const int64_t added_stride = gated_ ? 2 * width_ : width_;
+    const float* added = job_.added == nullptr
+        ? nullptr
+        : job_.added + first_row * added_stride + group.column;
     kernels_.finish(
         {.sums = sums,
          .factors = factors,
@@ -298,6 +275,9 @@ class Pass {
          .gated_bias = job_.bias == nullptr || !gated_
              ? nullptr
              : job_.bias + width_ + group.column,
+         .added = added,
+         .gated_added = added == nullptr || !gated_ ? nullptr : added + width_,
+         .added_stride = added_stride,
          .gate = static_cast<int>(job_.gate), // 0 to 3
          .tiles = std::min(block_tiles_, shape_.row_tiles - first_tile),
          .rows = std::min(block_tiles_ * 16, shape_.rows - first_row),
@@ -362,19 +342,17 @@ class Pass {
 } // namespace
 
 void linear(const LinearJob& job, Executor& executor, KernelPath path) {
-  check(job);
+  check_job(job);
   const LinearKernels& kernels = linear_kernels(path);
   if (job.weights[0]->format().exact) {
     linear_exact(job, executor, kernels.exact);
     return;
   }
-  int64_t width = 0;
+  int64_t columns = 0;
   for (const Weight* weight : job.weights) {
-    width += weight->n();
+    columns += weight->n();
   }
-  if (job.gate != Gate::kNone) {
-    width /= 2;
-  }
+  const int64_t width = job.gate == Gate::kNone ? columns : columns / 2;
   for (int64_t row = 0; row < job.m; row += kPassRows) {
     LinearJob part = job;
     part.m = std::min(kPassRows, job.m - row);
@@ -382,6 +360,9 @@ void linear(const LinearJob& job, Executor& executor, KernelPath path) {
     part.y = job.y + row * width;
     if (job.residual != nullptr) {
       part.residual = job.residual + row * width;
+    }
+    if (job.added != nullptr) {
+      part.added = job.added + row * columns;
     }
     Pass(part, executor, kernels).run();
   }

@@ -4,7 +4,8 @@
 //
 // Reference form, per row of x:
 //   a = norm ? rms_norm(x, norm) : x            rounded to bf16 unless W is f32
-//   y_i = a W_i^T + bias_i for each weight, side by side in the output
+//   y_i = scale_i (a W_i^T) + bias_i + added_i for each weight, side by side
+//     in the output; scale_i (a W_i^T) is rounded once
 //   gate: y = act(y_0) * y_1; kClampedSwiglu: g = min(y_0, 7), u = y_1 within
 //     [-7, 7]: y = g sigmoid(1.702 g) (u + 1)
 //   post_norm: y = rms_norm(y, post_norm)
@@ -49,7 +50,9 @@ struct LinearJob {
   int64_t m = 0;
   RmsNorm norm = {};
   std::span<const Weight* const> weights = {}; // all of the same k
+  std::span<const float> scales = {}; // one a weight; none: all 1
   const float* bias = nullptr; // [sum of the weights' n], or null
+  const float* added = nullptr; // [m, sum of the weights' n], or null
   Gate gate = Gate::kNone;
   RmsNorm post_norm = {};
   const float* residual = nullptr; // [m, n] or null

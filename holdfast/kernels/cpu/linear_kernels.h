@@ -61,7 +61,7 @@ struct ProductArgs {
 };
 constexpr int64_t kSlabValues = 2 * 2 * kMaxChunkSteps * 512;
 
-/// From sums to rows of y: factor, bias, gate, residual.
+/// From sums to rows of y: factor, bias, what is added, gate, residual.
 constexpr int64_t kMaxPanels = 16; // of one item
 struct FinishArgs {
   const float* sums = nullptr; // [panels][4][tiles][16][16]
@@ -70,6 +70,9 @@ struct FinishArgs {
   const float* gated_factors = nullptr;
   const float* bias = nullptr; // of the first column, or null
   const float* gated_bias = nullptr; // of the second weight
+  const float* added = nullptr; // first row, first column, or null
+  const float* gated_added = nullptr; // of the second weight
+  int64_t added_stride = 0; // of both, in values
   int gate = 0; // 0 none, 1 gelu_tanh, 2 silu, 3 clamped swiglu
   int64_t tiles = 1;
   int64_t rows = 0;

@@ -99,10 +99,10 @@ inline V gate(V y, V gated) {
   }
 }
 
-/// The bias of `left` columns or 16.
+/// `left` columns or 16.
 template <class V>
-inline V bias_of(const float* bias, int64_t column, int64_t left) {
-  return left >= 16 ? V::load(bias + column) : V::load_n(bias + column, left);
+inline V columns_of(const float* row, int64_t column, int64_t left) {
+  return left >= 16 ? V::load(row + column) : V::load_n(row + column, left);
 }
 
 template <class V, int kGate>
@@ -114,13 +114,20 @@ inline void finish_rows(const FinishArgs& p) {
       const int64_t left = p.columns - 16 * t;
       V y = V::load(p.sums + from) * V::set(p.factors[t / kPanelTiles]);
       if (p.bias != nullptr) {
-        y = y + bias_of<V>(p.bias, 16 * t, left);
+        y = y + columns_of<V>(p.bias, 16 * t, left);
+      }
+      if (p.added != nullptr) {
+        y = y + columns_of<V>(p.added + r * p.added_stride, 16 * t, left);
       }
       if constexpr (kGate != 0) {
         V gated = V::load(p.gated_sums + from) *
             V::set(p.gated_factors[t / kPanelTiles]);
         if (p.bias != nullptr) {
-          gated = gated + bias_of<V>(p.gated_bias, 16 * t, left);
+          gated = gated + columns_of<V>(p.gated_bias, 16 * t, left);
+        }
+        if (p.added != nullptr) {
+          const float* row = p.gated_added + r * p.added_stride;
+          gated = gated + columns_of<V>(row, 16 * t, left);
         }
         y = gate<V, kGate>(y, gated);
       }

@@ -35,10 +35,17 @@ struct LinearLayer {
   std::vector<std::shared_ptr<const Weight>> weights;
   std::vector<float> norm; // [k] or empty
   std::vector<float> post_norm; // [n] or empty
+  std::vector<float> scales = {}; // [weights] or empty
   std::vector<float> bias = {}; // [sum of the weights' n] or empty
   float eps = 1e-6f;
   Gate gate = Gate::kNone;
+  /// up(down(x)) is added to the products, before the gate; both or neither.
+  /// down: of the same x, with the same norm; up: [sum of the weights' n].
+  std::shared_ptr<const LinearLayer> down = nullptr;
+  std::shared_ptr<const LinearLayer> up = nullptr;
 
+  /// Columns of the products, all weights side by side.
+  int64_t columns() const;
   /// Columns of the output.
   int64_t n() const;
   int64_t k() const;
