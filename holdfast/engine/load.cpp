@@ -8,6 +8,7 @@
 
 #include "holdfast/base/check.h"
 #include "holdfast/engine/folder_weights.h"
+#include "holdfast/engine/gguf_ends.h"
 #include "holdfast/engine/kv_config.h"
 #include "holdfast/engine/model_folder.h"
 #include "holdfast/formats/chat_template.h"
@@ -17,23 +18,6 @@
 namespace holdfast {
 
 namespace {
-
-std::vector<int32_t>
-end_tokens(const GgufFile& file, const Tokenizer& tokenizer) {
-  std::vector<int32_t> ids;
-  if (tokenizer.eos() != kNoToken) {
-    ids.push_back(tokenizer.eos());
-  }
-  // The end of a turn, in models made for conversation.
-  const char* key = "tokenizer.ggml.eot_token_id";
-  if (const auto turn = file.integer(key)) {
-    if (*turn < 0 || *turn >= tokenizer.size()) {
-      throw file.refusal(key, "a token's id", std::to_string(*turn));
-    }
-    ids.push_back(static_cast<int32_t>(*turn));
-  }
-  return ids;
-}
 
 /// The layers as a policy sees them.
 std::vector<KvLayer> kv_layers(std::span<const LayerSpec> layers) {
@@ -80,6 +64,16 @@ auto naming(const std::string& path, F make) {
   }
 }
 
+std::unique_ptr<Model> make_gguf_model(
+    const GgufFile& file,
+    const Runtime& runtime,
+    const GgufWeights::Progress& progress) {
+  const GgufWeights weights(file, runtime.executor, progress);
+  auto model = make_model(weights, runtime);
+  weights.require_all_read();
+  return model;
+}
+
 } // namespace
 
 ModelFile open_model_file(const std::string& path) {
@@ -89,7 +83,7 @@ ModelFile open_model_file(const std::string& path) {
   return naming(path, [&] {
     auto file = std::make_unique<const GgufFile>(GgufFile::open(path).value());
     Tokenizer tokenizer = read_gguf_tokenizer(*file).value();
-    std::vector<int32_t> ends = end_tokens(*file, tokenizer);
+    std::vector<int32_t> ends = gguf_ends(*file, tokenizer);
     std::string chat(file->text(kTemplateKey).value_or(""));
     std::vector<ModelPart> parts;
     for (int i = 0; i < file->parts(); ++i) {
@@ -118,7 +112,7 @@ std::unique_ptr<const Model> load_weights(
           FolderWeights(path, runtime.executor, progress), runtime);
     }
     const GgufFile file = GgufFile::open(path).value();
-    return make_model(GgufWeights(file, runtime.executor, progress), runtime);
+    return make_gguf_model(file, runtime, progress);
   });
 }
 
@@ -130,8 +124,7 @@ LoadedModel load_model(
   return naming(path, [&] {
     std::unique_ptr<const Model> model;
     if (source.file) {
-      model = make_model(
-          GgufWeights(*source.file, runtime.executor, progress), runtime);
+      model = make_gguf_model(*source.file, runtime, progress);
       // What becomes of the file from here on changes nothing.
       source.file.reset();
     } else {
