@@ -26,7 +26,9 @@ Settings settings_of(const std::function<void(GgufImage&)>& add) {
   const std::string bytes = image.bytes();
   const auto file = GgufFile::parse(std::as_bytes(std::span(bytes)), "f");
   SettingValues values;
-  add_gguf_rope(file.value(), "x.", ModelConfig{.context = 4096}, values);
+  ModelConfig config;
+  config.context = 4096;
+  add_gguf_rope(file.value(), "x.", config, values);
   return {"f", std::move(values)};
 }
 

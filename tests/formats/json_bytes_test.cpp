@@ -3,6 +3,7 @@
 #include <string>
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "holdfast/formats/json_bytes.h"
 #include "holdfast/formats/json_field.h"
