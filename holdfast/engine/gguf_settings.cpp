@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "holdfast/engine/gguf_rope.h"
 #include "holdfast/models/weight_source.h"
 
 namespace holdfast {
@@ -47,28 +48,22 @@ class Translation {
           static_cast<double>(*dims) / static_cast<double>(head_dim);
     }
   }
-  Settings take() {
+  Settings take(const ModelConfig& config) {
+    add_gguf_rope(file_, prefix_, config, values_);
     return {file_.name(), std::move(values_)};
   }
 
  private:
   const GgufFile& file_;
   const std::string prefix_;
-  std::map<std::string, Setting, std::less<>> values_;
+  SettingValues values_;
 };
 
 } // namespace
 
 Settings gguf_settings(const GgufFile& file, const ModelConfig& config) {
   Translation all(file);
-  all.number("rope.freq_base", "rope_theta");
   all.rope_part(config.head_dim);
-  all.text("rope.scaling.type", "rope_scaling.rope_type");
-  all.number("rope.scaling.factor", "rope_scaling.factor");
-  all.number("rope.scaling.attn_factor", "rope_scaling.attention_factor");
-  all.size(
-      "rope.scaling.original_context_length",
-      "rope_scaling.original_max_position_embeddings");
   all.number("attn_logit_softcapping", "attn_logit_softcapping");
   all.number("final_logit_softcapping", "final_logit_softcapping");
   for (const char* name : {"num_experts", "num_local_experts"}) {
@@ -82,9 +77,10 @@ Settings gguf_settings(const GgufFile& file, const ModelConfig& config) {
   const auto has = [&](const char* tensor) {
     return file.tensor(tensor) != nullptr;
   };
-  all.set("attention_bias", has("blk.0.attn_output.bias"));
+  all.set("attention_bias", has("blk.0.attn_q.bias"));
+  all.set("attention_output_bias", has("blk.0.attn_output.bias"));
   all.set("mlp_bias", has("blk.0.ffn_down.bias"));
-  return all.take();
+  return all.take(config);
 }
 
 } // namespace holdfast

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "holdfast/engine/gguf_names.h"
+#include "holdfast/engine/gguf_rope.h"
 #include "holdfast/engine/gguf_settings.h"
 #include "holdfast/formats/gguf_cursor.h"
 
@@ -62,8 +63,21 @@ class ConfigReader {
     }
     return value.value_or(0);
   }
-  std::string text(const char* key) const {
-    return std::string(file_.text(prefix_ + key).value_or(""));
+  /// Of positions, evenly or not at all.
+  GgufScaling even_scaling() const {
+    const GgufScaling scaling = gguf_scaling(file_, prefix_);
+    if (scaling.type != "linear" && scaling.type != "none") {
+      throw refusal(
+          "rope.scaling.type", "none or linear", gguf_quoted(scaling.type));
+    }
+    if (!(scaling.factor >= std::numeric_limits<float>::min() &&
+          scaling.factor <= std::numeric_limits<float>::max())) {
+      throw refusal(
+          "rope.scaling.factor",
+          "a number from 1.2e-38 to 3.4e38",
+          std::to_string(scaling.factor));
+    }
+    return scaling;
   }
   Error
   refusal(const char* key, const char* expected, std::string_view got) const {
@@ -84,18 +98,24 @@ class ConfigReader {
   std::optional<Error> missing_;
 };
 
-/// 1 / factor for linear scaling, 0 where there is none.
-double rope_scale(const ConfigReader& reader) {
-  const std::string type = reader.text("rope.scaling.type");
-  if (type.empty() || type == "none") {
-    return 0;
+/// Of gemma3, whose settings are not translated: what its scaling, its sliding
+/// layers and its logits may say.
+void read_own(ConfigReader& reader, ModelConfig& config) {
+  const GgufScaling scaling = reader.even_scaling();
+  if (scaling.type == "linear") {
+    config.rope_scale = 1.0 / scaling.factor;
   }
-  if (type != "linear") {
+  config.rope_base_local = reader.number("rope.freq_base_swa");
+  constexpr int64_t kPattern = 6; // the family's
+  const int64_t pattern = reader.size("attention.sliding_window_pattern");
+  if (pattern != 0 && pattern != kPattern) {
     throw reader.refusal(
-        "rope.scaling.type", "none or linear", gguf_quoted(type));
+        "attention.sliding_window_pattern", "6", std::to_string(pattern));
   }
-  const double factor = reader.number("rope.scaling.factor");
-  return factor == 0 ? 0 : 1.0 / factor;
+  if (reader.number("final_logit_softcapping") != 0.0) {
+    throw reader.refusal(
+        "final_logit_softcapping", "logits without a cap", "one");
+  }
 }
 
 void read_heads(ConfigReader& reader, ModelConfig& config) {
@@ -152,7 +172,8 @@ GgufWeights::GgufWeights(
     Progress progress)
     : file_(file),
       executor_(std::move(executor)),
-      progress_(std::move(progress)) {
+      progress_(std::move(progress)),
+      read_(file.tensors().size()) {
   const auto family = file.text("general.architecture");
   if (!family) {
     throw file.refusal(
@@ -173,13 +194,17 @@ GgufWeights::GgufWeights(
   }
   config_.window =
       reader.size_or_none("attention.sliding_window", int64_t{1} << 40);
+  if (family_ == "gemma2" &&
+      !file.integer(std::string(*family) + ".attention.sliding_window")) {
+    config_.window = 4096; // files made before there was a key
+  }
   config_.norm_eps = reader.number("attention.layer_norm_rms_epsilon");
   if (config_.norm_eps == 0) {
     reader.miss("attention.layer_norm_rms_epsilon", "a number");
   }
   config_.rope_base = reader.number("rope.freq_base");
   if (family_.empty()) {
-    config_.rope_scale = rope_scale(reader);
+    read_own(reader, config_);
   } else {
     settings_ = gguf_settings(file, config_);
   }
@@ -228,7 +253,22 @@ GgufWeights::find(std::string_view name, int64_t rows, int64_t k) const {
   return *tensor;
 }
 
+void GgufWeights::require_all_read() const {
+  for (size_t i = 0; i < read_.size(); ++i) {
+    const GgufTensor& tensor = file_.tensors()[i];
+    const bool known = tensor.name == "rope_factors_short.weight" || // rope.h
+        tensor.name.ends_with(".attn_rot_embd.weight"); // of old files
+    if (!read_[i] && !known) {
+      throw Error(
+          ErrorCode::kUnsupported,
+          where_is(tensor.name, &tensor) + "expected tensors of the family \"" +
+              config_.family + "\" as it is here, got another");
+    }
+  }
+}
+
 void GgufWeights::finished(const GgufTensor& tensor) const {
+  read_[static_cast<size_t>(&tensor - file_.tensors().data())] = true;
   if (const MappedFile* mapping = file_.part(tensor.part).mapping()) {
     mapping->drop(Bytes(tensor.offset), Bytes(tensor.bytes));
   }

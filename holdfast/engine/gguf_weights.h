@@ -15,6 +15,7 @@
 
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "holdfast/base/status.h"
 #include "holdfast/env/executor.h"
@@ -50,6 +51,11 @@ class GgufWeights : public WeightSource {
       const override;
   std::vector<float> vector(std::string_view name, int64_t n) const override;
 
+  /// Once a model is made: throws kUnsupported naming a tensor that it did not
+  /// ask for. What a file has beside the family's own (biases, norms, experts
+  /// of another kind) would be left out of every answer.
+  void require_all_read() const;
+
  private:
   const GgufTensor& find(std::string_view name, int64_t rows, int64_t k) const;
   /// Rows [first, first + n), those of each head in the order of `pairs` (0:
@@ -69,6 +75,7 @@ class GgufWeights : public WeightSource {
   std::optional<Settings> settings_;
   std::optional<Error> incomplete_; // the first absent key
   mutable int64_t done_ = 0; // bytes of tensors read
+  mutable std::vector<bool> read_; // [tensor]
 };
 
 } // namespace holdfast

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "holdfast/formats/gguf_cursor.h"
+#include "holdfast/formats/json_bytes.h"
 
 namespace holdfast {
 
@@ -123,9 +124,6 @@ class Events : public nlohmann::json_sax<nlohmann::json> {
       size_t position,
       const std::string&,
       const nlohmann::detail::exception&) override {
-    refuse_bytes(position);
-  }
-  [[noreturn]] void refuse_bytes(size_t position) const {
     complain("", "JSON", "other bytes at " + std::to_string(position));
   }
 
@@ -183,10 +181,7 @@ class Events : public nlohmann::json_sax<nlohmann::json> {
 SettingValues
 parse_json_settings(std::string_view json, std::string_view where) {
   Events events(where);
-  // The parser would end there and call what it has the whole.
-  if (const size_t nul = json.find('\0'); nul != json.npos) {
-    events.refuse_bytes(nul);
-  }
+  require_no_nul(json, where);
   nlohmann::json::sax_parse(json.begin(), json.end(), &events);
   return events.take();
 }

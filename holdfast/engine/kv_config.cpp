@@ -13,6 +13,7 @@
 #include "holdfast/base/check.h"
 #include "holdfast/env/mapped_file.h"
 #include "holdfast/formats/gguf_cursor.h"
+#include "holdfast/formats/json_bytes.h"
 
 namespace holdfast {
 
@@ -55,10 +56,7 @@ class NoRepeats {
 };
 
 json parsed(std::string_view text) {
-  // The parser would end there and call what it has the whole.
-  if (const size_t nul = text.find('\0'); nul != std::string_view::npos) {
-    refuse("$", "JSON", "a NUL at offset " + std::to_string(nul));
-  }
+  require_no_nul(text, "[kv-config] $", ErrorCode::kInvalidArgument);
   try {
     NoRepeats check;
     return json::parse(text, std::ref(check));

@@ -10,6 +10,7 @@
 #include "holdfast/base/classic_stream.h"
 #include "holdfast/engine/adapted_weights.h"
 #include "holdfast/engine/folder_weights.h"
+#include "holdfast/engine/gguf_ends.h"
 #include "holdfast/engine/kv_config.h"
 #include "holdfast/engine/model_folder.h"
 #include "holdfast/formats/chat_template.h"
@@ -19,23 +20,6 @@
 namespace holdfast {
 
 namespace {
-
-std::vector<int32_t>
-end_tokens(const GgufFile& file, const Tokenizer& tokenizer) {
-  std::vector<int32_t> ids;
-  if (tokenizer.eos() != kNoToken) {
-    ids.push_back(tokenizer.eos());
-  }
-  // The end of a turn, in models made for conversation.
-  const char* key = "tokenizer.ggml.eot_token_id";
-  if (const auto turn = file.integer(key)) {
-    if (*turn < 0 || *turn >= tokenizer.size()) {
-      throw file.refusal(key, "a token's id", std::to_string(*turn));
-    }
-    ids.push_back(static_cast<int32_t>(*turn));
-  }
-  return ids;
-}
 
 /// The layers as a policy sees them.
 std::vector<KvLayer> kv_layers(std::span<const LayerSpec> layers) {
@@ -95,6 +79,17 @@ std::unique_ptr<const Model> make_adapted(
   return model;
 }
 
+std::unique_ptr<const Model> make_gguf_model(
+    const GgufFile& file,
+    const std::optional<Adapter>& adapter,
+    const Runtime& runtime,
+    const GgufWeights::Progress& progress) {
+  const GgufWeights weights(file, runtime.executor, progress);
+  auto model = make_adapted(weights, adapter, runtime);
+  weights.require_all_read();
+  return model;
+}
+
 } // namespace
 
 ModelFile open_model_file(const std::string& path) {
@@ -104,7 +99,7 @@ ModelFile open_model_file(const std::string& path) {
   return naming(path, [&] {
     auto file = std::make_unique<const GgufFile>(GgufFile::open(path).value());
     Tokenizer tokenizer = read_gguf_tokenizer(*file).value();
-    std::vector<int32_t> ends = end_tokens(*file, tokenizer);
+    std::vector<int32_t> ends = gguf_ends(*file, tokenizer);
     std::string chat(file->text(kTemplateKey).value_or(""));
     std::vector<ModelPart> parts;
     for (int i = 0; i < file->parts(); ++i) {
@@ -127,13 +122,13 @@ std::unique_ptr<const Model> load_weights(
     const std::string& path,
     const Runtime& runtime,
     const GgufWeights::Progress& progress) {
-  return naming(path, [&] {
+  return naming(path, [&]() -> std::unique_ptr<const Model> {
     if (is_model_folder(path)) {
       return make_model(
           FolderWeights(path, runtime.executor, progress), runtime);
     }
     const GgufFile file = GgufFile::open(path).value();
-    return make_model(GgufWeights(file, runtime.executor, progress), runtime);
+    return make_gguf_model(file, std::nullopt, runtime, progress);
   });
 }
 
@@ -150,10 +145,7 @@ LoadedModel load_model(
   const auto load = [&] {
     std::unique_ptr<const Model> model;
     if (source.file) {
-      model = make_adapted(
-          GgufWeights(*source.file, runtime.executor, progress),
-          applied,
-          runtime);
+      model = make_gguf_model(*source.file, applied, runtime, progress);
       // What becomes of the file from here on changes nothing.
       source.file.reset();
     } else {

@@ -57,8 +57,11 @@ ModelFile open_model_folder(const std::string& folder) {
       .tokenizer = std::move(tokenizer.tokenizer),
       .end_tokens = {tokenizer.end_ids.begin(), tokenizer.end_ids.end()},
       .chat_template = std::move(tokenizer.chat_template),
-      .parts = std::move(parts),
-      .sampling = read_sampling_defaults(folder)};
+      .parts = std::move(parts)};
+  if (tokenizer.generation) {
+    result.sampling = parse_sampling_defaults(
+        *tokenizer.generation, folder + "/generation_config.json");
+  }
   sort_parts(result.parts);
   return result;
 }

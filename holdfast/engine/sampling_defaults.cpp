@@ -3,15 +3,12 @@
 #include "holdfast/engine/sampling_defaults.h"
 
 #include "holdfast/engine/json_settings.h"
-#include "holdfast/env/folder_file.h"
-#include "holdfast/env/mapped_file.h"
 
 namespace holdfast {
 
 namespace {
 
-constexpr const char* kFile = "generation_config.json";
-constexpr int64_t kLargest = int64_t{1} << 20;
+constexpr size_t kLargest = size_t{1} << 20;
 
 std::optional<double> number(const Settings& settings, const char* name) {
   return settings.has(name) ? std::optional(settings.number(name))
@@ -22,6 +19,12 @@ std::optional<double> number(const Settings& settings, const char* name) {
 
 SamplingDefaults
 parse_sampling_defaults(std::string_view json, const std::string& where) {
+  if (json.size() > kLargest) {
+    throw Error(
+        ErrorCode::kCorrupt,
+        where + ": expected at most 1 MiB, got " + std::to_string(json.size()) +
+            " bytes");
+  }
   const Settings settings(where, parse_json_settings(json, where));
   SamplingDefaults defaults{
       .temperature = number(settings, "temperature"),
@@ -48,24 +51,6 @@ parse_sampling_defaults(std::string_view json, const std::string& where) {
     throw Error(ErrorCode::kCorrupt, where + ": " + error.what());
   }
   return defaults;
-}
-
-SamplingDefaults read_sampling_defaults(const std::string& folder) {
-  const auto path = file_in_folder(folder, kFile);
-  if (path.status().code() == ErrorCode::kNotFound) {
-    return {};
-  }
-  const MappedFile file = MappedFile::open(path.value()).value();
-  const std::string where = folder + "/" + kFile;
-  const auto bytes = file.bytes();
-  if (std::ssize(bytes) > kLargest) {
-    throw Error(
-        ErrorCode::kCorrupt,
-        where + ": expected at most 1 MiB, got " +
-            std::to_string(bytes.size()) + " bytes");
-  }
-  return parse_sampling_defaults(
-      {reinterpret_cast<const char*>(bytes.data()), bytes.size()}, where);
 }
 
 } // namespace holdfast

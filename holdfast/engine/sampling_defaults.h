@@ -23,10 +23,8 @@ struct SamplingDefaults {
   std::optional<double> repeat_penalty; // repetition_penalty
 };
 
-/// Nothing where the folder has no such file. Throws Error naming file and
-/// field.
-SamplingDefaults read_sampling_defaults(const std::string& folder);
-/// The same of a text; `where` stands for the file.
+/// Of the file's text, of 1 MiB at most. `where`: its path, for errors. Throws
+/// Error (kCorrupt) naming file and field.
 SamplingDefaults
 parse_sampling_defaults(std::string_view json, const std::string& where);
 

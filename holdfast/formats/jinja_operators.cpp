@@ -173,6 +173,44 @@ refuse_operands(std::string_view operation, const Value& a, const Value& b) {
       a.is_undefined() ? a : b);
 }
 
+/// As markupsafe's escape().
+std::string escaped(const std::string& text, Allowance& allowance) {
+  std::string result;
+  for (const char c : text) {
+    switch (c) {
+      case '&':
+        result += "&amp;";
+        break;
+      case '<':
+        result += "&lt;";
+        break;
+      case '>':
+        result += "&gt;";
+        break;
+      case '\'':
+        result += "&#39;";
+        break;
+      case '"':
+        result += "&#34;";
+        break;
+      default:
+        result += c;
+    }
+  }
+  allowance.make(result.size());
+  return result;
+}
+
+/// Text that is safe stays so, and escapes what it is added to.
+Value text_and_text(const Value& a, const Value& b, Allowance& allowance) {
+  allowance.make(a.text().size() + b.text().size());
+  if (a.is_safe() == b.is_safe()) {
+    return Value(a.text() + b.text(), a.is_safe());
+  }
+  return a.is_safe() ? Value(a.text() + escaped(b.text(), allowance), true)
+                     : Value(escaped(a.text(), allowance) + b.text(), true);
+}
+
 } // namespace
 
 const std::string& plain_text(const Value& value, const char* what) {
@@ -200,10 +238,7 @@ Value binary(
     return real(operation, a.number(), b.number());
   }
   if (operation == "+" && a.is(Kind::kText) && b.is(Kind::kText)) {
-    const std::string& left = plain_text(a, "text");
-    const std::string& right = plain_text(b, "text");
-    allowance.make(left.size() + right.size());
-    return left + right;
+    return text_and_text(a, b, allowance);
   }
   if (operation == "+" && is_list_or_tuple(a) && is_list_or_tuple(b) &&
       a.seq().kind == b.seq().kind) {

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "holdfast/base/status.h"
+#include "holdfast/formats/jinja_format.h"
 #include "holdfast/formats/jinja_methods.h"
 #include "holdfast/formats/jinja_operators.h"
 #include "holdfast/formats/jinja_split.h"
@@ -290,6 +291,9 @@ Value text_method(
          plain_text(*given[1], "text to put in")},
         given[2] != nullptr && given[2]->is_whole() ? given[2]->integer() : -1,
         allowance);
+  }
+  if (name == "format") {
+    return format_text(self, arguments, allowance);
   }
   if (name == "join") {
     return join(self, *bind(arguments, name, {"parts"}, 1)[0], allowance);

@@ -28,6 +28,17 @@ bool can_be_key(const Value& value) {
   return value.is(Kind::kNone) || value.is_number() || value.is(Kind::kText);
 }
 
+/// Python takes all but lists and dicts.
+[[noreturn]] void refuse_key(const Value& key) {
+  const char* wanted = "none, a number or text as key";
+  if (key.is(Kind::kDict) || key.is_sequence(SequenceKind::kList)) {
+    refuse(wanted, key);
+  }
+  throw Error(
+      ErrorCode::kUnsupported,
+      std::string("expected ") + wanted + ", got " + key.type_name());
+}
+
 } // namespace
 
 const Value* Dict::find(const Value& key) const {
@@ -80,7 +91,7 @@ Value Value::dict(std::vector<std::pair<Value, Value>> items) {
   Dict made{.items = {}, .extent = {.depth = 1}};
   for (auto& [key, value] : items) {
     if (!can_be_key(key)) {
-      refuse("none, a number or text as key", key);
+      refuse_key(key);
     }
     include(made.extent, value.extent());
     const auto at =

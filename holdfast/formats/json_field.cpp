@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "holdfast/formats/gguf_cursor.h"
+#include "holdfast/formats/json_bytes.h"
 #include "holdfast/formats/json_tree.h"
 
 namespace holdfast {
@@ -131,15 +132,6 @@ void JsonField::refuse(ErrorCode code, const std::string& expected) const {
   throw Error(
       code,
       where_ + (where_.ends_with(':') ? "" : ":") + " expected " + expected);
-}
-
-void require_no_nul(std::string_view bytes, const std::string& file) {
-  // The parser would take it for the end, and what follows for nothing.
-  if (const size_t nul = bytes.find('\0'); nul != bytes.npos) {
-    throw Error(
-        ErrorCode::kCorrupt,
-        file + ": expected JSON, got a NUL at byte " + std::to_string(nul));
-  }
 }
 
 nlohmann::json

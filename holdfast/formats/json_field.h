@@ -58,9 +58,6 @@ class JsonField {
   std::string where_; // "<file>: <path>"
 };
 
-/// Throws Error kCorrupt where the bytes hold a NUL, which no JSON has.
-void require_no_nul(std::string_view bytes, const std::string& file);
-
 /// The JSON object in a file's bytes. Throws Error kCorrupt, with the place,
 /// for anything else, and where it is nested deeper than 64.
 nlohmann::json

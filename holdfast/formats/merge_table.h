@@ -1,7 +1,8 @@
 // Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
 //
 // Two neighbouring ids -> what they merge into, and how early: a flat hash
-// table with open addressing. Immutable once filled; any thread.
+// table with open addressing. No search is long, whatever the pairs are
+// (seeded_hash.h). Immutable once filled; any thread.
 
 #pragma once
 
@@ -9,6 +10,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "holdfast/formats/seeded_hash.h"
 #include "holdfast/formats/token_id.h"
 
 namespace holdfast {
@@ -22,7 +24,7 @@ struct Merge {
 class MergeTable {
  public:
   /// Empty, with room for `count` pairs.
-  explicit MergeTable(size_t count = 0);
+  explicit MergeTable(size_t count = 0, HashSeed seed = process_hash_seed());
 
   /// A pair that is there already gets the new rank.
   void insert(TokenId left, TokenId right, Merge merge);
@@ -37,6 +39,9 @@ class MergeTable {
     }
   }
 
+  /// Slots that the search for this pair passes.
+  size_t passed(TokenId left, TokenId right) const;
+
  private:
   // No pair has this key: ids are not negative.
   static constexpr uint64_t kFree = UINT64_MAX;
@@ -50,12 +55,17 @@ class MergeTable {
         static_cast<uint32_t>(right);
   }
   size_t place_of(uint64_t key) const {
-    const uint64_t mixed = key * 0x9E3779B97F4A7C15u; // 2^64 / golden ratio
-    return static_cast<size_t>((mixed ^ mixed >> 32) & mask_);
+    return static_cast<size_t>(seeded_hash(key, seed_) & mask_);
   }
+  /// Gives how many slots it passed.
+  size_t place(uint64_t key, Merge merge);
+  /// All pairs again, by the next seed; gives the most slots that one passed.
+  size_t place_all_anew();
 
+  HashSeed seed_;
   std::vector<Slot> slots_; // power of two, at most half full
   size_t mask_ = 0;
+  int seeds_ = 1; // tried
 };
 
 } // namespace holdfast

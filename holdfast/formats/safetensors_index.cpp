@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "holdfast/formats/gguf_cursor.h"
+#include "holdfast/formats/json_bytes.h"
 
 namespace holdfast {
 
@@ -90,9 +91,6 @@ class Events : public nlohmann::json_sax<nlohmann::json> {
       size_t position,
       const std::string&,
       const nlohmann::detail::exception&) override {
-    refuse_bytes(position);
-  }
-  [[noreturn]] void refuse_bytes(size_t position) const {
     complain("", "JSON", "other bytes at " + std::to_string(position));
   }
 
@@ -134,10 +132,7 @@ Result<SafetensorsIndex>
 parse_safetensors_index(std::string_view json, std::string_view file) {
   try {
     Events events(file);
-    // The parser would end there and call what it has the whole.
-    if (json.find('\0') != json.npos) {
-      events.refuse_bytes(json.find('\0'));
-    }
+    require_no_nul(json, file);
     nlohmann::json::sax_parse(json.begin(), json.end(), &events);
     return events.take();
   } catch (const Error& error) {

@@ -13,6 +13,7 @@
 
 #include "holdfast/formats/gguf_array.h"
 #include "holdfast/formats/gguf_cursor.h"
+#include "holdfast/formats/json_bytes.h"
 #include "holdfast/formats/safetensors.h"
 
 namespace holdfast {
@@ -273,11 +274,7 @@ Result<SafetensorsHeader> parse_safetensors_header(
           ErrorCode::kCorrupt,
           std::string(file) + ": header: expected a JSON object, got none");
     }
-    if (json.find('\0') != json.npos) { // the parser would end there
-      return Status(
-          ErrorCode::kCorrupt,
-          std::string(file) + ": header: expected JSON, got a NUL in it");
-    }
+    require_no_nul(json, std::string(file) + ": header");
     nlohmann::json::sax_parse(json.begin(), json.end(), &events);
     return events.take();
   } catch (const Error& error) {

@@ -20,6 +20,8 @@ namespace holdfast {
 namespace {
 
 constexpr const char* kConfig = "tokenizer_config.json";
+constexpr const char* kGeneration = "generation_config.json";
+constexpr const char* kModelConfig = "config.json";
 constexpr const char* kTemplateFile = "chat_template.jinja";
 
 class Folder {
@@ -159,19 +161,30 @@ void read_ids(const JsonField& field, int64_t size, std::vector<TokenId>& ids) {
   }
 }
 
-std::vector<TokenId>
-read_end_ids(const Folder& folder, const Tokenizer& tokenizer) {
+/// Those that a document names, itself or for its texts.
+std::vector<TokenId> stated_ends(const JsonField& all, int64_t size) {
   std::vector<TokenId> ids;
-  for (const char* name : {"generation_config.json", "config.json"}) {
-    if (!ids.empty()) {
-      break; // the first that says so
-    }
-    const nlohmann::json document = folder.object(name);
-    const JsonField all(document, folder.path_of(name));
-    read_ids(all["eos_token_id"], tokenizer.size(), ids);
-    if (ids.empty() && all["text_config"].is_object()) {
-      read_ids(all["text_config"]["eos_token_id"], tokenizer.size(), ids);
-    }
+  read_ids(all["eos_token_id"], size, ids);
+  if (ids.empty() && all["text_config"].is_object()) {
+    read_ids(all["text_config"]["eos_token_id"], size, ids);
+  }
+  return ids;
+}
+
+std::vector<TokenId> read_end_ids(
+    const Folder& folder,
+    const std::optional<std::string>& generation,
+    const Tokenizer& tokenizer) {
+  std::vector<TokenId> ids;
+  if (generation) {
+    const std::string file = folder.path_of(kGeneration);
+    const nlohmann::json document = parse_json_object(*generation, file);
+    ids = stated_ends(JsonField(document, file), tokenizer.size());
+  }
+  if (ids.empty()) {
+    const nlohmann::json document = folder.object(kModelConfig);
+    ids = stated_ends(
+        JsonField(document, folder.path_of(kModelConfig)), tokenizer.size());
   }
   if (tokenizer.eos() != kNoToken) {
     ids.push_back(tokenizer.eos());
@@ -219,8 +232,13 @@ FolderTokenizer read_folder(const std::string& path) {
       special_object, folder.path_of("special_tokens_map.json"));
   Tokenizer tokenizer = read_tokenizer(
       folder, config, read_names(config, special, folder.path_of(kConfig)));
-  std::vector<TokenId> ends = read_end_ids(folder, tokenizer);
-  return {std::move(tokenizer), std::move(ends), read_template(folder, config)};
+  auto generation = folder.bytes(kGeneration);
+  std::vector<TokenId> ends = read_end_ids(folder, generation, tokenizer);
+  return {
+      std::move(tokenizer),
+      std::move(ends),
+      read_template(folder, config),
+      std::move(generation)};
 }
 
 } // namespace

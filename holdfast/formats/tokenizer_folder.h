@@ -8,6 +8,7 @@
 
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,8 @@ struct FolderTokenizer {
   Tokenizer tokenizer;
   std::vector<TokenId> end_ids = {}; // that end a text, each once
   std::string chat_template = {}; // Jinja; empty: none
+  /// The bytes of generation_config.json, which says more than how texts end.
+  std::optional<std::string> generation = {};
 };
 
 /// kNotFound where there is no tokenizer, kIo where a file cannot be read,

@@ -4,11 +4,12 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <unordered_map>
+#include <map>
 #include <utility>
 
 #include "holdfast/formats/bpe_model.h"
 #include "holdfast/formats/gguf_cursor.h"
+#include "holdfast/formats/json_bytes.h"
 #include "holdfast/formats/json_field.h"
 #include "holdfast/formats/tokenizer_json_steps.h"
 #include "holdfast/formats/vocabulary_events.h"
@@ -184,7 +185,7 @@ class Reader {
   }
 
   TokenId id_of(std::string_view piece) const {
-    const auto added = added_.find(std::string(piece));
+    const auto added = added_.find(piece);
     if (added != added_.end()) {
       return added->second;
     }
@@ -304,7 +305,7 @@ class Reader {
   nlohmann::json document_;
   BpeSpec spec_;
   std::optional<std::string> unknown_;
-  std::unordered_map<std::string, TokenId> added_;
+  std::map<std::string, TokenId, std::less<>> added_;
   bool has_template_ = false;
 };
 

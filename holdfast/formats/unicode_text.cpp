@@ -4,8 +4,11 @@
 
 #include <utf8proc.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <memory>
+#include <utility>
+#include <vector>
 
 #include "holdfast/base/check.h"
 #include "holdfast/formats/utf8.h"
@@ -51,7 +54,62 @@ bool stands(int32_t code) {
   return property->combining_class == 0 && !second && !decomposes;
 }
 
+void append_code(int32_t code, std::string& result) {
+  utf8proc_uint8_t bytes[4];
+  const auto size = utf8proc_encode_char(code, bytes);
+  result.append(
+      reinterpret_cast<const char*>(bytes), static_cast<size_t>(size));
+}
+
+/// The library orders marks by moving each past its neighbours, n * n / 2 steps
+/// for a run of n. So what is longer than this comes to it in order.
+constexpr size_t kMostOutOfOrder = 256; // bytes
+
+/// Taken apart, and the marks behind each letter in canonical order: every
+/// normal form of this is that of the text.
+std::string in_order(std::string_view text, int options) {
+  const auto apart = static_cast<utf8proc_option_t>(
+      UTF8PROC_DECOMPOSE | UTF8PROC_STABLE | (options & UTF8PROC_COMPAT));
+  constexpr int kMostParts = 32; // of one character; Unicode's longest has 18
+  std::vector<std::pair<int32_t, int32_t>> marks; // class and code
+  std::string result;
+  const auto end_marks = [&] {
+    std::ranges::stable_sort(marks, {}, &std::pair<int32_t, int32_t>::first);
+    for (const auto& [order, code] : marks) {
+      append_code(code, result);
+    }
+    marks.clear();
+  };
+  for (size_t place = 0; place < text.size();) {
+    const Character character = character_at(text, place);
+    place += character.size;
+    int32_t parts[kMostParts];
+    int boundary = 0;
+    const auto count = utf8proc_decompose_char(
+        character.code, parts, kMostParts, apart, &boundary);
+    ensure(
+        count >= 0 && count <= kMostParts,
+        "[tokenizer] expected text that has a normal form");
+    for (utf8proc_ssize_t i = 0; i < count; ++i) {
+      const int32_t order = utf8proc_get_property(parts[i])->combining_class;
+      if (order != 0) {
+        marks.emplace_back(order, parts[i]);
+        continue;
+      }
+      end_marks();
+      append_code(parts[i], result);
+    }
+  }
+  end_marks();
+  return result;
+}
+
 void append_mapped(std::string_view text, int options, std::string& result) {
+  std::string ordered;
+  if (text.size() > kMostOutOfOrder) {
+    ordered = in_order(text, options);
+    text = ordered;
+  }
   utf8proc_uint8_t* mapped = nullptr;
   const auto size = utf8proc_map(
       reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
@@ -127,11 +185,7 @@ void append_lower(std::string_view text, std::string& result) {
       result += "i\xCC\x87";
       continue;
     }
-    utf8proc_uint8_t bytes[4];
-    const auto size =
-        utf8proc_encode_char(utf8proc_tolower(character.code), bytes);
-    result.append(
-        reinterpret_cast<const char*>(bytes), static_cast<size_t>(size));
+    append_code(utf8proc_tolower(character.code), result);
   }
 }
 

@@ -25,7 +25,7 @@ DecoderShape llama_shape(const WeightSource& source, bool all_sliding) {
   DecoderShape shape = usual_shape(source, kTheta);
   shape.windows = layer_windows(source, [=](int64_t) { return all_sliding; });
   shape.qkv_biases = settings.flag("attention_bias", false);
-  shape.output_bias = shape.qkv_biases;
+  shape.output_bias = settings.flag("attention_output_bias", shape.qkv_biases);
   shape.ffn_biases = settings.flag("mlp_bias", false);
   return shape;
 }

@@ -36,7 +36,8 @@ DecoderShape qwen3_shape(const WeightSource& source) {
   DecoderShape shape = qwen_shape(source);
   shape.head_norms = true;
   shape.qkv_biases = source.settings().flag("attention_bias", false);
-  shape.output_bias = shape.qkv_biases;
+  shape.output_bias =
+      source.settings().flag("attention_output_bias", shape.qkv_biases);
   return shape;
 }
 

@@ -177,6 +177,50 @@ TEST(GgufWeights, ReadsLinearRopeScaling) {
     image.add<float>("gemma3.rope.scaling.factor", GgufValue::kF32, 8.0f);
   })};
   EXPECT_EQ(parsed.weights().config().rope_scale, 0.125);
+  const Parsed untyped{changed("unheard-of", [](GgufImage& image) {
+    image.add<float>("gemma3.rope.scaling.factor", GgufValue::kF32, 8.0f);
+  })};
+  EXPECT_EQ(untyped.weights().config().rope_scale, 0.125);
+}
+
+TEST(GgufWeights, ReadsOrRefusesWhatLaterGemmasSay) {
+  const Parsed local{changed("unheard-of", [](GgufImage& image) {
+    image.add<float>("gemma3.rope.freq_base_swa", GgufValue::kF32, 2e4f);
+    image.add<uint32_t>(
+        "gemma3.attention.sliding_window_pattern", GgufValue::kU32, 6);
+  })};
+  EXPECT_EQ(local.weights().config().rope_base_local, 2e4);
+  for (const char* key :
+       {"attention.sliding_window_pattern", "final_logit_softcapping"}) {
+    const std::string whole = std::string("gemma3.") + key;
+    const Parsed other{changed("unheard-of", [&](GgufImage& image) {
+      if (whole.ends_with("pattern")) {
+        image.add<uint32_t>(whole, GgufValue::kU32, 2);
+      } else {
+        image.add<float>(whole, GgufValue::kF32, 30.0f);
+      }
+    })};
+    EXPECT_THAT(error_of([&] { other.weights(); }), HasSubstr(whole));
+  }
+}
+
+TEST(Load, RefusesATensorThatTheFamilyDoesNotKnow) {
+  const Runtime runtime{std::make_shared<Executor>(1), KernelPath::kPlain};
+  for (const char* name :
+       {"blk.0.attn_q.bias", "output_norm.bias", "rope_factors_short.weight"}) {
+    TinyModel model;
+    model.image.add_tensor(name, GgufType::kF32, {64});
+    model.data.resize(model.image.data_bytes);
+    const test::TemporaryFile file("load_extra.gguf", model.bytes());
+    const std::string error =
+        error_of([&] { load_model(file.path(), runtime); });
+    if (std::string_view(name).starts_with("rope")) {
+      EXPECT_EQ(error, "no error"); // of which the long ones are used
+    } else {
+      EXPECT_THAT(
+          error, testing::AllOf(HasSubstr("load_extra.gguf"), HasSubstr(name)));
+    }
+  }
 }
 
 TEST(Load, NamesTheFileWhateverIsWrong) {

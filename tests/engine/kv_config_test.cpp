@@ -44,7 +44,7 @@ TEST(KvConfig, RefusesAnythingElseNamingThePlace) {
       {"", "$: expected JSON"},
       {"{\"default\": \"q8\"", "$: expected JSON"},
       {"{} {}", "$: expected JSON"},
-      {std::string("{}\0{", 4), "$: expected JSON, got a NUL at offset 2"},
+      {std::string("{}\0{", 4), "$: expected JSON, got a NUL at byte 2"},
       {R"({"a\u0000b": "q8"})", R"($.a\x00b: expected default)"},
       {R"({"groups": {"a\n": 8}})", R"($.groups.a\x0a: expected a string)"},
       {R"({"default": "q8\u0000"})", R"(got "q8\x00")"},

@@ -52,6 +52,35 @@ TEST(ChatTemplate, PrintsValuesAsPythonDoes) {
       "{\n  \"k\": [\n    1,\n    {}\n  ]\n}");
 }
 
+TEST(ChatTemplate, EscapesWhatIsAddedToSafeText) {
+  EXPECT_EQ(
+      text_of("{{ '<' + ('{\"'|safe) + '&' }} {{ ('<'|safe) + ('>'|safe) }} "
+              "{{ '\\'' + ('x'|safe) }} {{ '<' ~ ('>'|safe) }}"),
+      "&lt;{\"&amp; <> &#39;x <>");
+}
+
+TEST(ChatTemplate, FillsFieldsThatAreNamedOrCountedAlone) {
+  EXPECT_EQ(
+      text_of("{{ '<{}|{}>{{}}'.format(i, l) }} {{ '{1}{0}{k}'.format(1, "
+              "none, k=2.5) }} {{ '{}'.format(nothing) }}"),
+      "<7|[3, 1, 'a', None]>{} None12.5 ");
+  for (const char* text :
+       {"{{ '{}'.format() }}",
+        "{{ '{k}'.format(1) }}",
+        "{{ '{'.format(1) }}",
+        "{{ '}'.format(1) }}",
+        "{{ '{}{0}'.format(1) }}",
+        "{{ '{99999999999999999999}'.format(1) }}"}) {
+    EXPECT_EQ(code_of_template(text), ErrorCode::kInvalidArgument) << text;
+  }
+  for (const char* text :
+       {"{{ '{:>5}'.format(1) }}",
+        "{{ '{0.real}'.format(1) }}",
+        "{{ '{!r}'.format(1) }}"}) {
+    EXPECT_EQ(code_of_template(text), ErrorCode::kUnsupported) << text;
+  }
+}
+
 TEST(ChatTemplate, CutsTextAtCharacters) {
   EXPECT_EQ(
       text_of("{{ u|length }}{{ u[1] }}{{ u[::-1] }}{{ u[-1:] }}"), "3日😀日é😀");

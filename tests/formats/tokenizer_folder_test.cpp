@@ -59,8 +59,10 @@ TEST_F(TokenizerFolder, TakesEndsFromAllFilesThatNameThem) {
   write("tokenizer_config.json", json{{"eos_token", "<end>"}});
   write("config.json", json{{"eos_token_id", 7}});
   EXPECT_THAT(read().end_ids, ElementsAre(7, 257));
+  EXPECT_FALSE(read().generation);
   write("generation_config.json", json{{"eos_token_id", {256, 257}}});
   EXPECT_THAT(read().end_ids, ElementsAre(256, 257));
+  EXPECT_EQ(read().generation, R"({"eos_token_id":[256,257]})");
   write("generation_config.json", json{{"eos_token_id", 258}});
   EXPECT_EQ(status().code(), ErrorCode::kCorrupt);
   EXPECT_THAT(

@@ -83,6 +83,61 @@ TEST(UnicodeText, ComposesTheSameByTheShortWay) {
   }
 }
 
+// Longer texts are put in order before they are mapped, shorter ones are not.
+TEST(UnicodeText, FormsALongTextAsItsParts) {
+  std::mt19937 random(11);
+  const std::string letter = "\xE0\xA5\x98"; // stands in no form
+  std::string before;
+  for (int i = 0; i < 100; ++i) {
+    before += letter;
+  }
+  const char* marks[] = {
+      "\xCC\x81", // above
+      "\xCC\xA3", // below
+      "\xCD\x85", // iota below
+      "\xCC\xB4", // through
+      "\xE0\xBD\xB3", // of no class, becomes two that have some
+      "\xCD\x84", // becomes two
+      "\xEF\xBE\x9E", // a mark in the compatible forms alone
+      "\xE1\x85\xA1", // a vowel of Hangul
+      "e",
+      "\xC3\xA9",
+      "\xEF\xAC\x81"};
+  for (const NormalForm form :
+       {NormalForm::kNfc,
+        NormalForm::kNfd,
+        NormalForm::kNfkc,
+        NormalForm::kNfkd}) {
+    const std::string formed = in_form(before, form);
+    for (int round = 0; round < 2000; ++round) {
+      std::string text = letter;
+      for (int i = 0; i < 20; ++i) {
+        text += marks[random() % std::size(marks)];
+      }
+      ASSERT_EQ(in_form(before + text, form), formed + in_form(text, form))
+          << text;
+    }
+  }
+}
+
+TEST(UnicodeText, OrdersALongRunOfMarksInFewSteps) {
+  // By moving each past its neighbours these would be 2.5e11 steps.
+  constexpr int kEach = 500000;
+  const std::string above = "\xCC\x81";
+  const std::string below = "\xCC\xA3";
+  std::string text = "q";
+  std::string ordered = "q";
+  for (int i = 0; i < kEach; ++i) {
+    text += above + below;
+    ordered += below;
+  }
+  for (int i = 0; i < kEach; ++i) {
+    ordered += above;
+  }
+  EXPECT_TRUE(in_form(text, NormalForm::kNfd) == ordered);
+  EXPECT_TRUE(in_form(text, NormalForm::kNfc) == ordered);
+}
+
 TEST(UnicodeText, MakesLettersSmallOneByOne) {
   EXPECT_EQ(lower("AbCÄΣ漢"), "abcäσ漢");
   EXPECT_EQ(lower("\xC4\xB0"), "i\xCC\x87"); // dotted I

@@ -68,6 +68,9 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         Case{"llama", "llama", 150},
         Case{"llama_biased", "llama", 24},
+        Case{"mistral", "llama", 24},
+        Case{"phi3", "phi3", 150},
+        Case{"gemma2", "gemma2", 150},
         Case{"qwen2", "qwen2", 24},
         Case{"qwen3", "qwen3", 150},
         Case{"gpt_oss", "gpt-oss", 150}),

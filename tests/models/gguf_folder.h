@@ -2,7 +2,7 @@
 //
 // A model of tests/data/models as a GGUF file's bytes, written as the format's
 // own converters write it: other names, a llama's rows of queries and keys in
-// pairs, frequencies of llama 3 as a tensor. One thread.
+// pairs, frequencies of llama 3 and of phi 3 as tensors. One thread.
 
 #pragma once
 
@@ -50,6 +50,12 @@ class GgufFolder {
         "head_dim", size("hidden_size") / size("num_attention_heads"));
   }
 
+  int64_t rope_dims() const {
+    return static_cast<int64_t>(
+        static_cast<double>(head_dim()) *
+        settings_.number("partial_rotary_factor", 1.0));
+  }
+
   void add_config() {
     image_.add_text("general.architecture", architecture_);
     number("block_count", size("num_hidden_layers"));
@@ -59,7 +65,7 @@ class GgufFolder {
     number("attention.head_count_kv", size("num_key_value_heads"));
     number("attention.key_length", head_dim());
     number("attention.value_length", head_dim());
-    number("rope.dimension_count", head_dim());
+    number("rope.dimension_count", rope_dims());
     number("context_length", size("max_position_embeddings"));
     real("attention.layer_norm_rms_epsilon", settings_.number("rms_norm_eps"));
     real("rope.freq_base", settings_.number("rope_theta"));
@@ -71,7 +77,8 @@ class GgufFolder {
           "expert_feed_forward_length",
           size(oss ? "intermediate_size" : "moe_intermediate_size"));
     }
-    if (architecture_ == "gemma2" || architecture_ == "gpt-oss") {
+    if (architecture_ == "gemma2" || architecture_ == "gpt-oss" ||
+        architecture_ == "phi3") {
       number("attention.sliding_window", size("sliding_window"));
     }
     if (architecture_ == "gemma2") {
@@ -83,7 +90,30 @@ class GgufFolder {
     }
   }
 
+  /// The converter names no kind of scaling for these: the tensors say it.
+  void add_long_rope() {
+    const int64_t context = size("original_max_position_embeddings");
+    const double grown = static_cast<double>(size("max_position_embeddings")) /
+        static_cast<double>(context);
+    number("rope.scaling.original_context_length", context);
+    real(
+        "rope.scaling.attn_factor",
+        std::sqrt(
+            1.0 + std::log(grown) / std::log(static_cast<double>(context))));
+    for (const std::string length : {"long", "short"}) {
+      const auto values =
+          settings_.numbers("rope_scaling." + length + "_factor");
+      add("rope_factors_" + length + ".weight",
+          {values.size()},
+          {values.begin(), values.end()});
+    }
+  }
+
   void add_rope() {
+    if (architecture_ == "phi3") {
+      add_long_rope();
+      return;
+    }
     const std::string prefix = "rope_scaling.";
     const std::string type = settings_.text(
         prefix + "rope_type", settings_.text(prefix + "type", "default"));
@@ -131,6 +161,16 @@ class GgufFolder {
         value += 1.0f; // published less one
       }
     }
+    if (architecture_ == "gemma2" &&
+        name.find(".q_proj.") != std::string::npos) {
+      // What scores are scaled by is the head size in every file.
+      const double scale = std::sqrt(
+          static_cast<double>(head_dim()) /
+          settings_.number("query_pre_attn_scalar"));
+      for (float& value : values) {
+        value *= static_cast<float>(scale);
+      }
+    }
     const auto columns = static_cast<size_t>(
         array.ndim() == 1 ? 1 : array.shape(array.ndim() - 1));
     if (architecture_ == "llama" &&
@@ -173,11 +213,13 @@ class GgufFolder {
     turn("self_attn.q_proj", "attn_q");
     turn("self_attn.k_proj", "attn_k");
     turn("self_attn.v_proj", "attn_v");
+    turn("self_attn.qkv_proj", "attn_qkv");
     turn("self_attn.o_proj", "attn_output");
     turn("self_attn.q_norm", "attn_q_norm");
     turn("self_attn.k_norm", "attn_k_norm");
     turn("mlp.gate_proj", "ffn_gate");
     turn("mlp.up_proj", "ffn_up");
+    turn("mlp.gate_up_proj", "ffn_up");
     turn("mlp.down_proj", "ffn_down");
     turn("input_layernorm", "attn_norm");
     const bool own = architecture_ == "gemma2" || architecture_ == "gpt-oss";

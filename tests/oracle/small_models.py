@@ -22,9 +22,10 @@ import mlx.core as mx
 import mlx.utils
 
 # mlx_lm's own front door wants a tokenizer library that is not needed here.
-front = types.ModuleType("mlx_lm")
-front.__path__ = list(importlib.util.find_spec("mlx_lm").submodule_search_locations)
-sys.modules["mlx_lm"] = front
+if "mlx_lm" not in sys.modules:
+    front = types.ModuleType("mlx_lm")
+    front.__path__ = list(importlib.util.find_spec("mlx_lm").submodule_search_locations)
+    sys.modules["mlx_lm"] = front
 create_causal_mask = importlib.import_module("mlx_lm.models.base").create_causal_mask
 
 from small_configs import CONFIGS
@@ -79,7 +80,7 @@ def random_weight(name, array, kind):
     if name.endswith("A_log"):  # states that last from one to a hundred tokens
         return mx.log(mx.random.uniform(0.01, 2.0, array.shape))
     if name.endswith("norm.weight") or name.endswith("layer_scalar"):
-        less = 1.0 if kind == "gemma2" else 0.0  # norms are stored less one
+        less = 1.0 if kind in ("gemma2", "gemma3_text") else 0.0  # norms are stored less one
         return mx.random.uniform(0.5 - less, 1.5 - less, array.shape)
     if name.endswith("dt_bias"):
         return mx.random.normal(array.shape)

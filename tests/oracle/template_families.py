@@ -5,6 +5,7 @@ The templates are ours: they use the constructs that the families' own use.
 Those that call tools are in template_tool_families.py.
 """
 
+from template_more_families import MORE
 from template_tool_families import GPT_OSS, MISTRAL, QWEN3
 
 CHATML = """\
@@ -149,12 +150,12 @@ PHI3 = """\
 """
 
 FAMILIES = {
-    "chatml": CHATML,
+    "qwen2": CHATML,
     "llama2": LLAMA2,
-    "llama3": LLAMA3,
-    "gemma": GEMMA,
-    "mistral": MISTRAL,
+    "llama3.2": LLAMA3,
+    "gemma3": GEMMA,
+    "mistral-v0.3": MISTRAL,
     "qwen3": QWEN3,
     "phi3": PHI3,
     "gpt-oss": GPT_OSS,
-}
+} | MORE

@@ -7,7 +7,7 @@ FILTERS = ["trim", "length", "first", "last", "upper", "lower", "string", "list"
            "map('upper')|list", "map(attribute='a')|list", "selectattr('a')|list", "selectattr('a', '==', 1)|list",
            "rejectattr('a', 'defined')|list", "select('string')|list", "reject('number')|list", "int", "float", "abs",
            "round", "round(1)", "capitalize", "title", "indent(2)", "tojson(indent=2)", "count", "sum", "min", "max",
-           "dictsort", "map('length')|list", "trim('a ')", "safe", "select|list", "int(3)", "tojson(sort_keys=true)",
+           "dictsort", "map('length')|list", "trim('a ')", "safe", "safe + '<a>'", "select|list", "int(3)", "tojson(sort_keys=true)",
            "tojson(ensure_ascii=true)", "tojson(separators=(',', ':'))"]
 TESTS = ["defined", "undefined", "none", "string", "number", "integer", "float", "mapping", "iterable", "sequence",
          "boolean", "true", "false", "odd", "even", "divisibleby 3", "in [1, 'a']", "eq 1", "lower", "upper",
@@ -16,7 +16,7 @@ METHODS = ["strip()", "lstrip()", "rstrip('a')", "split()", "split('a')", "split
            "startswith('a')", "endswith(('a', ' '))", "replace('a', 'b')", "replace('', '-')", "title()",
            "capitalize()", "find('a')", "rfind('a')", "count('a')", "splitlines()", "rsplit(' ', 1)", "rsplit(None, 1)",
            "split(None, 1)", "isdigit()", "isspace()", "join(['x', 'y'])", "removeprefix('a')", "removesuffix('b')",
-           "zfill(5)", "center(7)", "partition('a')", "index('a')", "keys()|list", "values()|list", "items()|list",
+           "format(7, 'é', k=none)", "zfill(5)", "center(7)", "partition('a')", "index('a')", "keys()|list", "values()|list", "items()|list",
            "get('a')", "get('zz', 3)", "copy()", "append(1)", "pop()", "ljust(6, '.')", "rpartition('a')"]
 OPERATORS = ["+", "-", "*", "/", "//", "%", "**", "~", "==", "!=", "<", "<=", ">", ">=", "and", "or", "in", "not in"]
 
@@ -28,7 +28,7 @@ def variables():
 
 def literal(draw):
     return draw.choice(["0", "1", "-2", "3", "1.5", "1e3", "'a'", "'x y'", '"it\'s"', "'\\n'", "'é'", "true", "none", "[]", "{}",
-                        "[1, 2, 3]", "['b', 'A', 'c']", "{'a': 1, 'k': [1]}", "(1, 'x')", "(2,)", "'a' 'b'", "100000000000",
+                        "[1, 2, 3]", "['b', 'A', 'c']", "{'a': 1, 'k': [1]}", "(1, 'x')", "(2,)", "'a' 'b'", "'{}{{{}}}'", "'{1}-{0} {k}'", "'{ '", "100000000000",
                         "0.1", "1e16", "1e-5", "123456.789"])
 
 
