@@ -125,8 +125,8 @@ void RuntimeOptions::add_to(CLI::App& command) {
   not_empty(command.add_option(
                 "--kernels",
                 kernels,
-                "Instruction set: amx, avx512, avx2 or plain (default: the "
-                "best here)"))
+                "Instruction set: amx, avx512, avx2, neon or plain (default: "
+                "the best here)"))
       ->type_name("NAME");
 }
 

@@ -7,7 +7,7 @@
 namespace holdfast {
 
 const VectorLoops& vector_loops() {
-  return for_path<avx512_loops, avx512_loops, avx2_loops, plain_loops>(
+  return for_path<avx512_loops, avx512_loops, vec256_loops, plain_loops>(
       best_kernel_path())();
 }
 

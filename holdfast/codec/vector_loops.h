@@ -85,9 +85,9 @@ struct VectorLoops {
 };
 
 const VectorLoops& plain_loops();
-/// The plain ones in registers of AVX2. Only where the processor has AVX2, FMA
-/// and F16C.
-const VectorLoops& avx2_loops();
+/// The plain ones in registers of AVX2, or of NEON. Only where kAvx2 or kNeon
+/// runs.
+const VectorLoops& vec256_loops();
 /// Only where the processor is x86-64 and has AVX-512 F, BW, DQ and VL.
 const VectorLoops& avx512_loops();
 /// The faster of those that this processor runs.

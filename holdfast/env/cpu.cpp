@@ -58,6 +58,7 @@ bool has_f16c() {
 
 bool has_avx2() {
   return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+      __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
       has_f16c();
 }
 
@@ -82,6 +83,15 @@ bool has_amx() {
 
 #endif
 
+// Part of every 64-bit Arm.
+bool has_neon() {
+#if defined(__aarch64__)
+  return true;
+#else
+  return false;
+#endif
+}
+
 // cgroup v2: "200000 100000"; "max 100000" or no file where nothing is set.
 int quota_cores() {
   std::ifstream file("/sys/fs/cgroup/cpu.max");
@@ -104,6 +114,8 @@ const char* name(KernelPath path) {
       return "avx512";
     case KernelPath::kAvx2:
       return "avx2";
+    case KernelPath::kNeon:
+      return "neon";
     case KernelPath::kPlain:
       return "plain";
   }
@@ -114,14 +126,22 @@ KernelPath best_kernel_path() {
   static const KernelPath best = has_amx() ? KernelPath::kAmx
       : has_avx512()                       ? KernelPath::kAvx512
       : has_avx2()                         ? KernelPath::kAvx2
+      : has_neon()                         ? KernelPath::kNeon
                                            : KernelPath::kPlain;
   return best;
+}
+
+bool runs_here(KernelPath path) {
+  // A processor of x86-64 runs what follows its best; NEON is of another kind.
+  const KernelPath best = best_kernel_path();
+  return path == best || path == KernelPath::kPlain ||
+      (path > best && path != KernelPath::kNeon);
 }
 
 Result<KernelPath> kernel_path(std::string_view text) {
   for (auto path : kKernelPaths) {
     if (text == name(path)) {
-      if (path < best_kernel_path()) {
+      if (!runs_here(path)) {
         return Status(
             ErrorCode::kUnsupported,
             "[kernel_path] expected a path of this processor, got " +
@@ -132,7 +152,7 @@ Result<KernelPath> kernel_path(std::string_view text) {
   }
   return Status(
       ErrorCode::kInvalidArgument,
-      "[kernel_path] expected amx, avx512, avx2 or plain, got " +
+      "[kernel_path] expected amx, avx512, avx2, neon or plain, got " +
           std::string(text));
 }
 

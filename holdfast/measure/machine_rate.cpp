@@ -12,6 +12,8 @@
 
 #if defined(__x86_64__)
 #include <immintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
 #endif
 
 namespace holdfast::measure {
@@ -132,6 +134,35 @@ bool has_wide() {
 }
 #endif
 
+#if defined(__aarch64__)
+/// Likewise; four units have a latency of four.
+int64_t multiply_neon() {
+  constexpr int kChains = 24;
+  float32x4_t sum[kChains] = {};
+  const float32x4_t x = vdupq_n_f32(1.25f);
+  for (int i = 0; i < kRounds; ++i) {
+#pragma GCC unroll 24
+    for (int j = 0; j < kChains; ++j) {
+      sum[j] = vfmaq_f32(sum[j], x, x);
+    }
+#pragma GCC unroll 24
+    for (int j = 0; j < kChains; ++j) {
+      asm volatile("" : "+w"(sum[j]));
+    }
+  }
+  float total = 0.0f;
+  for (int j = 0; j < kChains; ++j) {
+    total += vgetq_lane_f32(sum[j], 0);
+  }
+  found += total > 0.0f ? 1 : 0;
+  return int64_t{kRounds} * kChains * 2 * 4;
+}
+#else
+int64_t multiply_neon() {
+  return 0;
+}
+#endif
+
 uint64_t read_words(const std::byte* from, int64_t bytes) {
   uint64_t sum = 0;
   for (int64_t i = 0; i + 8 <= bytes; i += 8) {
@@ -181,7 +212,7 @@ void read_pieces(
 
 double register_rate(KernelPath path, Executor& team) {
   expect(
-      path == KernelPath::kPlain || path >= best_kernel_path(),
+      runs_here(path),
       "[register_rate] expected a path of this processor, got another",
       ErrorCode::kUnsupported);
   std::atomic<int64_t> done{0};
@@ -189,6 +220,7 @@ double register_rate(KernelPath path, Executor& team) {
     done += path == KernelPath::kAmx  ? multiply_tiles()
         : path == KernelPath::kAvx512 ? multiply_wide()
         : path == KernelPath::kAvx2   ? multiply_avx2()
+        : path == KernelPath::kNeon   ? multiply_neon()
                                       : multiply_plain();
   };
   // Threads that sleep need longer to wake than an item takes.

@@ -22,9 +22,9 @@ void read_pieces(
 
 /// Floating-point operations a second, of the team together, of the products
 /// that a path's attention is made of, on registers that never change: bf16
-/// tiles; f32 multiply-adds in 512 or 256 bits; a product and a sum in the
-/// words of plain C++. Some 6 ms, all threads awake. Throws kUnsupported where
-/// the processor lacks them.
+/// tiles; f32 multiply-adds in 512, 256 or 128 bits; a product and a sum in
+/// the words of plain C++. Some 6 ms, all threads awake. Throws kUnsupported
+/// where the processor lacks them.
 double register_rate(KernelPath path, Executor& team);
 
 } // namespace holdfast::measure

@@ -1,6 +1,6 @@
 // Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
 //
-// The loops for AVX-512 give the bits of the plain ones.
+// The loops for vector registers give the bits of the plain ones.
 
 #include "holdfast/codec/vector_loops.h"
 
@@ -13,7 +13,8 @@
 
 #include "codec_support.h"
 #include "holdfast/codec/code_tile.h"
-#include "holdfast/env/cpu.h"
+#include "holdfast/env/for_path.h"
+#include "tests/kernel_paths.h"
 
 namespace holdfast {
 namespace {
@@ -75,22 +76,20 @@ constexpr std::pair<int64_t, int64_t> kRuns[] = {
 class VectorLoopsTest : public ::testing::TestWithParam<KernelPath> {
  protected:
   void SetUp() override {
-    if (GetParam() < best_kernel_path()) {
+    if (!runs_here(GetParam())) {
       GTEST_SKIP() << "not on this processor";
     }
   }
-#if defined(__x86_64__)
   const VectorLoops& fast_loops() const {
-    return GetParam() == KernelPath::kAvx512 ? avx512_loops() : avx2_loops();
+    return for_path<avx512_loops, avx512_loops, vec256_loops, plain_loops>(
+        GetParam())();
   }
-#endif
 };
 
-#if defined(__x86_64__)
 INSTANTIATE_TEST_SUITE_P(
     Paths,
     VectorLoopsTest,
-    ::testing::Values(KernelPath::kAvx512, KernelPath::kAvx2),
+    ::testing::ValuesIn(test::vector_paths()),
     [](const auto& info) { return std::string(name(info.param)); });
 
 /// `count` vectors of other kinds, one after the other, `gap` floats between.
@@ -218,7 +217,6 @@ TEST_P(VectorLoopsTest, ReadTheSameNumbersOfBf16) {
     }
   }
 }
-#endif
 
 } // namespace
 } // namespace holdfast

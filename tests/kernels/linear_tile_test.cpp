@@ -10,6 +10,7 @@
 #include "holdfast/base/bits.h"
 #include "holdfast/env/cpu.h"
 #include "holdfast/kernels/cpu/tile_product.h"
+#include "tests/kernel_paths.h"
 
 namespace holdfast::cpu {
 namespace {
@@ -97,27 +98,93 @@ void expect_model(TileProduct product) {
   }
 }
 
+/// Chains that come to 2^-126 - d: 24 bits round it up to 2^-126, or it is too
+/// small, and zero.
+void expect_decided_after_rounding(TileProduct product) {
+  struct Case {
+    float taken; // d is 2^-75 times this
+    float expected;
+  };
+  constexpr float kLeast = 0x1p-126f;
+  constexpr Case kCases[] = {
+      {0x1p-75f, 0.0f}, // 2^-126 - 2^-150 has 24 bits
+      {0x1.02p-76f, 0.0f}, // nearer to it than to 2^-126
+      {0x1p-76f, kLeast}, // a tie, to even
+      {0x1.fep-77f, kLeast},
+      {0x1p-90f, kLeast},
+  };
+  Operands o{};
+  const auto bf16 = [](float x) { return f32_to_bf16(x); };
+  constexpr int kRows = 3;
+  for (int r = 0; r < kRows; ++r) {
+    for (int chain = 0; chain < 2; ++chain) { // k 0 and 2, or 1 and 3
+      o.a[32 * r + chain] = bf16(0x1p-63f);
+      o.a[32 * r + 2 + chain] = bf16(-0x1p-75f);
+    }
+  }
+  for (int n = 0; n < 16; ++n) { // the odd chain of the last columns
+    const int chain = n / 8;
+    o.b[2 * n + chain] = bf16(0x1p-63f);
+    o.b[32 + 2 * n + chain] = bf16(kCases[n % 8 % 5].taken);
+  }
+  product(o.a, o.b, kRows, o.c);
+  for (int r = 0; r < kRows; ++r) {
+    for (int n = 0; n < 16; ++n) {
+      EXPECT_EQ(o.c[16 * r + n], kCases[n % 8 % 5].expected) << r << " " << n;
+    }
+  }
+}
+
+TEST(TileProduct, FindsAResultTooSmallOnlyOnceItIsRounded) {
+  expect_decided_after_rounding(tile_product_plain);
+#if defined(__x86_64__) || defined(__aarch64__)
+  if (test::runs_vec256()) {
+    expect_decided_after_rounding(tile_product_vec256);
+  }
+#endif
+#if defined(__x86_64__)
+  if (runs_here(KernelPath::kAvx2)) {
+    expect_decided_after_rounding(tile_product_avx2);
+  }
+  if (runs_here(KernelPath::kAvx512)) {
+    expect_decided_after_rounding(tile_product_avx512);
+  }
+  if (runs_here(KernelPath::kAmx)) {
+    expect_decided_after_rounding(tile_product_amx);
+  }
+#endif
+}
+
 TEST(TileProduct, PlainFormEqualsItsDefinitionInEveryBit) {
   expect_model(tile_product_plain);
 }
 
-#if defined(__x86_64__)
-TEST(TileProduct, Avx512FormEqualsTheDefinitionInEveryBit) {
-  if (best_kernel_path() > KernelPath::kAvx512) {
-    GTEST_SKIP() << "no AVX-512 here";
+#if defined(__x86_64__) || defined(__aarch64__)
+TEST(TileProduct, VectorFormEqualsTheDefinitionInEveryBit) {
+  if (!test::runs_vec256()) {
+    GTEST_SKIP() << "neither AVX2 nor NEON here";
   }
-  expect_model(tile_product_avx512);
+  expect_model(tile_product_vec256);
 }
+#endif
 
+#if defined(__x86_64__)
 TEST(TileProduct, Avx2FormEqualsTheDefinitionInEveryBit) {
-  if (best_kernel_path() > KernelPath::kAvx2) {
+  if (!runs_here(KernelPath::kAvx2)) {
     GTEST_SKIP() << "no AVX2 here";
   }
   expect_model(tile_product_avx2);
 }
 
+TEST(TileProduct, Avx512FormEqualsTheDefinitionInEveryBit) {
+  if (!runs_here(KernelPath::kAvx512)) {
+    GTEST_SKIP() << "no AVX-512 here";
+  }
+  expect_model(tile_product_avx512);
+}
+
 TEST(TileProduct, AmxFormEqualsTheDefinitionInEveryBit) {
-  if (best_kernel_path() > KernelPath::kAmx) {
+  if (!runs_here(KernelPath::kAmx)) {
     GTEST_SKIP() << "no AMX here";
   }
   expect_model(tile_product_amx);

@@ -9,8 +9,9 @@
 
 #include <gtest/gtest.h>
 
-#include "holdfast/env/cpu.h"
+#include "holdfast/env/for_path.h"
 #include "holdfast/kernels/cpu/elementwise_lanes.h"
+#include "tests/kernel_paths.h"
 
 namespace holdfast::cpu {
 namespace {
@@ -30,24 +31,23 @@ bool same(float a, float b) {
       (std::isnan(a) && std::isnan(b));
 }
 
-#if defined(__x86_64__)
-
 class MathPaths : public testing::TestWithParam<KernelPath> {
  protected:
   void SetUp() override {
-    if (GetParam() < best_kernel_path()) {
+    if (!runs_here(GetParam())) {
       GTEST_SKIP() << "not on this processor";
     }
   }
   const LaneTable& wide_lanes() const {
-    return GetParam() == KernelPath::kAvx512 ? avx512_lanes() : avx2_lanes();
+    return for_path<avx512_lanes, avx512_lanes, vec256_lanes, plain_lanes>(
+        GetParam())();
   }
 };
 
 INSTANTIATE_TEST_SUITE_P(
     Paths,
     MathPaths,
-    testing::Values(KernelPath::kAvx512, KernelPath::kAvx2),
+    testing::ValuesIn(test::vector_paths()),
     [](const auto& info) { return std::string(name(info.param)); });
 
 TEST_P(MathPaths, GiveTheSameBitsOverAllExponentsAndSigns) {
@@ -112,8 +112,6 @@ TEST_P(MathPaths, GiveTheSameAnglesAtAnyPosition) {
     ASSERT_TRUE(std::ranges::equal(sin, wide_sin, same)) << position;
   }
 }
-
-#endif
 
 } // namespace
 } // namespace holdfast::cpu

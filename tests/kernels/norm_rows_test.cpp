@@ -47,7 +47,7 @@ by_definition(const std::vector<float>& x, const RmsNorm& norm) {
 class NormOn : public testing::TestWithParam<KernelPath> {
  protected:
   void SetUp() override {
-    if (GetParam() < best_kernel_path()) {
+    if (!runs_here(GetParam())) {
       GTEST_SKIP() << "not on this processor";
     }
   }

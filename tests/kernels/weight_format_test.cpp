@@ -9,6 +9,7 @@
 
 #include "holdfast/env/cpu.h"
 #include "holdfast/kernels/cpu/weight_pack.h"
+#include "tests/kernel_paths.h"
 #include "tests/kernels/linear_support.h"
 
 namespace holdfast::cpu {
@@ -56,13 +57,15 @@ TEST(WeightPack, PlacesCodesOfEveryWidthAsDocumentedInAllForms) {
             << bits << " bits, column " << column << ", k " << k;
       }
     }
-#if defined(__x86_64__)
-    if (best_kernel_path() <= KernelPath::kAvx2) {
+#if defined(__x86_64__) || defined(__aarch64__)
+    if (holdfast::test::runs_vec256()) {
       std::vector<uint8_t> vector(tile.size(), 0x55);
-      pack_code_tile_avx2(codes.data(), 40, bits, vector.data());
+      pack_code_tile_vec256(codes.data(), 40, bits, vector.data());
       ASSERT_EQ(vector, tile) << bits << " bits";
     }
-    if (best_kernel_path() <= KernelPath::kAvx512) {
+#endif
+#if defined(__x86_64__)
+    if (runs_here(KernelPath::kAvx512)) {
       std::vector<uint8_t> vector(tile.size(), 0x55);
       pack_code_tile_avx512(codes.data(), 40, bits, vector.data());
       ASSERT_EQ(vector, tile) << bits << " bits";
@@ -83,13 +86,15 @@ TEST(WeightPack, PlacesBf16ValuesInPairsInAllForms) {
       ASSERT_EQ(tile[32 * (k / 2) + 2 * n + k % 2], values[48 * n + k]);
     }
   }
-#if defined(__x86_64__)
-  if (best_kernel_path() <= KernelPath::kAvx2) {
+#if defined(__x86_64__) || defined(__aarch64__)
+  if (holdfast::test::runs_vec256()) {
     std::vector<uint16_t> vector(512);
-    pack_bf16_tile_avx2(values.data(), 48, vector.data());
+    pack_bf16_tile_vec256(values.data(), 48, vector.data());
     EXPECT_EQ(vector, tile);
   }
-  if (best_kernel_path() <= KernelPath::kAvx512) {
+#endif
+#if defined(__x86_64__)
+  if (runs_here(KernelPath::kAvx512)) {
     std::vector<uint16_t> vector(512);
     pack_bf16_tile_avx512(values.data(), 48, vector.data());
     EXPECT_EQ(vector, tile);

@@ -114,6 +114,7 @@ const AttendKernels& attend_kernels(KernelPath path) {
       attend_kernels_amx,
       attend_kernels_avx512,
       attend_kernels_avx2,
+      attend_kernels_neon,
       attend_kernels_plain>(path)();
 }
 

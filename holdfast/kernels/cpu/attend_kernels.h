@@ -179,6 +179,7 @@ struct AttendKernels {
 /// The table of a path.
 const AttendKernels& attend_kernels(KernelPath path);
 const AttendKernels& attend_kernels_plain();
+const AttendKernels& attend_kernels_neon();
 const AttendKernels& attend_kernels_avx2();
 const AttendKernels& attend_kernels_avx512();
 const AttendKernels& attend_kernels_amx();

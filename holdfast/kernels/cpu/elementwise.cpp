@@ -27,7 +27,8 @@ constexpr int64_t kChunkTokens = 16;
 constexpr int64_t kPad = 16; // angles come 16 at a time
 
 const LaneTable& lanes(KernelPath path) {
-  return for_path<avx512_lanes, avx512_lanes, avx2_lanes, plain_lanes>(path)();
+  return for_path<avx512_lanes, avx512_lanes, vec256_lanes, plain_lanes>(
+      path)();
 }
 
 /// Quarter turns per position of each pair, padded with zeros to kPad.

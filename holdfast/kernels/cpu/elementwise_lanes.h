@@ -52,8 +52,9 @@ struct LaneTable {
 };
 
 const LaneTable& plain_lanes();
+/// Only where kAvx2 or kNeon runs.
+const LaneTable& vec256_lanes();
 /// Only where the processor is x86-64.
-const LaneTable& avx2_lanes();
 const LaneTable& avx512_lanes();
 
 } // namespace holdfast::cpu

@@ -15,7 +15,8 @@ namespace holdfast::cpu {
 namespace {
 
 const LaneTable& lanes(KernelPath path) {
-  return for_path<avx512_lanes, avx512_lanes, avx2_lanes, plain_lanes>(path)();
+  return for_path<avx512_lanes, avx512_lanes, vec256_lanes, plain_lanes>(
+      path)();
 }
 
 /// exp(score - largest), and their sum in order.

@@ -21,7 +21,7 @@ const LatentKernels& kernels_of(KernelPath path) {
   return for_path<
       latent_kernels_avx512,
       latent_kernels_avx512,
-      latent_kernels_avx2,
+      latent_kernels_vec256,
       latent_kernels_plain>(path)();
 }
 

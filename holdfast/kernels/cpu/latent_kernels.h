@@ -32,8 +32,9 @@ struct LatentKernels {
 };
 
 const LatentKernels& latent_kernels_plain();
+/// Only where kAvx2 or kNeon runs.
+const LatentKernels& latent_kernels_vec256();
 /// Only where the processor is x86-64.
-const LatentKernels& latent_kernels_avx2();
 const LatentKernels& latent_kernels_avx512();
 
 } // namespace holdfast::cpu

@@ -10,7 +10,7 @@
 namespace holdfast::cpu {
 
 const LinearKernels& linear_kernels(KernelPath path) {
-  if (path < best_kernel_path()) {
+  if (!runs_here(path)) {
     throw Error(
         ErrorCode::kUnsupported,
         std::string("[linear] expected a path of this processor, got ") +
@@ -19,7 +19,7 @@ const LinearKernels& linear_kernels(KernelPath path) {
   return for_path<
       linear_kernels_amx,
       linear_kernels_avx512,
-      linear_kernels_avx2,
+      linear_kernels_vec256,
       linear_kernels_plain>(path)();
 }
 

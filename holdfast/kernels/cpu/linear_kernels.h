@@ -109,7 +109,7 @@ struct LinearKernels {
 };
 
 const LinearKernels& linear_kernels_plain();
-const LinearKernels& linear_kernels_avx2();
+const LinearKernels& linear_kernels_vec256();
 const LinearKernels& linear_kernels_avx512();
 const LinearKernels& linear_kernels_amx();
 

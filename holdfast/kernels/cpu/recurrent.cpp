@@ -27,7 +27,7 @@ const RecurrentKernels& kernels_of(KernelPath path) {
   return for_path<
       recurrent_kernels_avx512,
       recurrent_kernels_avx512,
-      recurrent_kernels_avx2,
+      recurrent_kernels_vec256,
       recurrent_kernels_plain>(path)();
 }
 

@@ -64,8 +64,9 @@ struct RecurrentKernels {
 };
 
 const RecurrentKernels& recurrent_kernels_plain();
+/// Only where kAvx2 or kNeon runs.
+const RecurrentKernels& recurrent_kernels_vec256();
 /// Only where the processor is x86-64.
-const RecurrentKernels& recurrent_kernels_avx2();
 const RecurrentKernels& recurrent_kernels_avx512();
 
 } // namespace holdfast::cpu

@@ -23,8 +23,11 @@ int64_t collect(const float* x, int64_t n, float least, int32_t* indices) {
 }
 
 const SampleForms& forms(KernelPath path) {
-  return *for_path<&kSampleAvx512, &kSampleAvx512, &kSampleAvx2, &kSamplePlain>(
-      path);
+  return *for_path<
+      &kSampleAvx512,
+      &kSampleAvx512,
+      &kSampleVec256,
+      &kSamplePlain>(path);
 }
 
 /// one(block's first logit, its length, its index) for each block.

@@ -19,7 +19,7 @@ struct SampleForms {
 };
 
 extern const SampleForms kSamplePlain;
-extern const SampleForms kSampleAvx2;
+extern const SampleForms kSampleVec256;
 extern const SampleForms kSampleAvx512;
 
 } // namespace holdfast::cpu

@@ -21,6 +21,12 @@ void tile_product_avx2(
     const uint16_t* b,
     int rows,
     float* c);
+/// Only where kAvx2 or kNeon runs.
+void tile_product_vec256(
+    const uint16_t* a,
+    const uint16_t* b,
+    int rows,
+    float* c);
 void tile_product_avx512(
     const uint16_t* a,
     const uint16_t* b,

@@ -26,7 +26,7 @@ PackCodeTile code_packer() {
   return for_path<
       pack_code_tile_avx512,
       pack_code_tile_avx512,
-      pack_code_tile_avx2,
+      pack_code_tile_vec256,
       pack_code_tile_plain>(best_kernel_path());
 }
 

@@ -19,7 +19,7 @@ void pack_code_tile_plain(
     int64_t stride,
     int bits,
     uint8_t* tile);
-void pack_code_tile_avx2(
+void pack_code_tile_vec256(
     const uint8_t* codes,
     int64_t stride,
     int bits,
@@ -38,7 +38,7 @@ void pack_bf16_tile_plain(
     const uint16_t* values,
     int64_t stride,
     uint16_t* tile);
-void pack_bf16_tile_avx2(
+void pack_bf16_tile_vec256(
     const uint16_t* values,
     int64_t stride,
     uint16_t* tile);

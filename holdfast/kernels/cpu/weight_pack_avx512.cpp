@@ -3,7 +3,8 @@
 #include "holdfast/kernels/cpu/weight_pack.h"
 
 #include "holdfast/kernels/cpu/expand-inl.h"
-#include "holdfast/kernels/cpu/weight_pack_avx2-inl.h"
+#include "holdfast/kernels/cpu/intrinsics.h"
+#include "holdfast/kernels/cpu/weight_pack_sort-inl.h"
 
 namespace holdfast::cpu {
 
@@ -16,7 +17,10 @@ void load_rows(const uint8_t* codes, int64_t stride, int bits, __m512i* rows) {
     r[c] = _mm256_loadu_si256(
         reinterpret_cast<const __m256i*>(codes + c * stride));
   }
-  sort_elements(r);
+  sort_elements(
+      r,
+      [](__m256i a, __m256i b) { return _mm256_unpacklo_epi16(a, b); },
+      [](__m256i a, __m256i b) { return _mm256_unpackhi_epi16(a, b); });
   const __m512i mask = _mm512_set1_epi16(static_cast<int16_t>((1 << bits) - 1));
   for (int e = 0; e < 8; ++e) {
     const __m256i low = _mm256_permute2x128_si256(r[2 * e], r[2 * e + 1], 0x20);

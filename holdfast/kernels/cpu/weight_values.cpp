@@ -19,7 +19,7 @@ PackBf16Tile bf16_packer() {
   return for_path<
       pack_bf16_tile_avx512,
       pack_bf16_tile_avx512,
-      pack_bf16_tile_avx2,
+      pack_bf16_tile_vec256,
       pack_bf16_tile_plain>(best_kernel_path());
 }
 

@@ -12,7 +12,7 @@
 
 namespace holdfast {
 
-const VectorLoops& avx2_loops() {
+const VectorLoops& vec256_loops() {
   static constexpr VectorLoops loops = loop_table();
   return loops;
 }

@@ -1,22 +1,32 @@
 // Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
 
-#include "holdfast/kernels/cpu/expand_avx2-inl.h"
-#include "holdfast/kernels/cpu/linear_exact_avx2-inl.h"
+#include "holdfast/kernels/cpu/expand_vec256-inl.h"
+#include "holdfast/kernels/cpu/linear_exact_vec256-inl.h"
 #include "holdfast/kernels/cpu/linear_products-inl.h"
-#include "holdfast/kernels/cpu/narrow_avx2-inl.h"
+#include "holdfast/kernels/cpu/narrow_vec256-inl.h"
+#if defined(__x86_64__)
 #include "holdfast/kernels/cpu/tile_avx2-inl.h"
+#else
+#include "holdfast/kernels/cpu/tile_vec256-inl.h"
+#endif
 
 namespace holdfast::cpu {
 
 namespace {
 
-struct Avx2 {
-  using V = Avx2F32;
-  using Tiles = Avx2Tiles;
-  template <int kBits, bool kOffsets>
-  using Expand = ExpandAvx2<kBits, kOffsets>;
+#if defined(__x86_64__)
+using BestTiles = Avx2Tiles;
+#else
+using BestTiles = Vec256Tiles;
+#endif
 
-  static void store_bf16(V value, uint16_t* out) {
+struct Vec256Arch {
+  using V = Vec256F32;
+  using Tiles = BestTiles;
+  template <int kBits, bool kOffsets>
+  using Expand = ExpandVec256<kBits, kOffsets>;
+
+  static void store_bf16(const V& value, uint16_t* out) {
     store_halves(narrowed_bf16(value.low), out);
     store_halves(narrowed_bf16(value.high), out + 8);
   }
@@ -26,7 +36,7 @@ struct Avx2 {
   [[gnu::always_inline]] static inline void prefetch(const uint8_t* at) {
 #pragma GCC unroll 64
     for (int i = 0; i < kLines; ++i) {
-      _mm_prefetch(reinterpret_cast<const char*>(at + 64 * i), _MM_HINT_T1);
+      __builtin_prefetch(at + 64 * i, 0, 2);
     }
   }
   static void store_numbers(const int32_t* q, int64_t row, int8_t* numbers) {
@@ -35,14 +45,14 @@ struct Avx2 {
   static const ExactKernels kExact;
 };
 
-constexpr ExactKernels Avx2::kExact{
-    .prepare = exact_prepare<Avx2>,
-    .product = {exact_product_avx2<false>, exact_product_avx2<true>}};
-constexpr LinearKernels kKernels = make_kernels<Avx2>();
+constexpr ExactKernels Vec256Arch::kExact{
+    .prepare = exact_prepare<Vec256Arch>,
+    .product = {exact_product_vec256<false>, exact_product_vec256<true>}};
+constexpr LinearKernels kKernels = make_kernels<Vec256Arch>();
 
 } // namespace
 
-const LinearKernels& linear_kernels_avx2() {
+const LinearKernels& linear_kernels_vec256() {
   return kKernels;
 }
 

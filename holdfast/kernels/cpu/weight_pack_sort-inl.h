@@ -1,29 +1,30 @@
 // Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
 //
-// What the AVX2 and AVX-512 forms of weight_pack.h share. Stateless; any
-// thread.
+// What the vector forms of weight_pack.h share. Include it in a kernel's .cpp
+// file alone. Stateless; any thread.
 
 #pragma once
 
 #include <type_traits>
 
-#include "holdfast/kernels/cpu/intrinsics.h"
-
 namespace holdfast::cpu {
 namespace {
 
-/// Four rounds rotate the address (register, element) by one bit each: half by
-/// half, register 2e + h then holds element e of source rows 8h..8h + 7.
-inline void sort_elements(__m256i r[16]) {
-  __m256i t[16];
+/// r[16] are vectors of 256 bits; lower and upper interleave the 16-bit lanes
+/// of two within each 128 bits. Four rounds rotate the address (register,
+/// element) by one bit each: half by half, register 2e + h then holds element
+/// e of source rows 8h..8h + 7.
+template <class R, class Lower, class Upper>
+inline void sort_elements(R* r, const Lower& lower, const Upper& upper) {
+  R t[16];
   for (int round = 0; round < 2; ++round) {
     for (int i = 0; i < 8; ++i) {
-      t[2 * i] = _mm256_unpacklo_epi16(r[i], r[i + 8]);
-      t[2 * i + 1] = _mm256_unpackhi_epi16(r[i], r[i + 8]);
+      t[2 * i] = lower(r[i], r[i + 8]);
+      t[2 * i + 1] = upper(r[i], r[i + 8]);
     }
     for (int i = 0; i < 8; ++i) {
-      r[2 * i] = _mm256_unpacklo_epi16(t[i], t[i + 8]);
-      r[2 * i + 1] = _mm256_unpackhi_epi16(t[i], t[i + 8]);
+      r[2 * i] = lower(t[i], t[i + 8]);
+      r[2 * i + 1] = upper(t[i], t[i + 8]);
     }
   }
 }
