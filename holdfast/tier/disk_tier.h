@@ -130,8 +130,11 @@ class DiskTier {
   /// Of all spaces.
   Result<std::vector<StoredRecord>> records();
   Result<std::string> record_body(const RecordName& name);
-  /// All of it as of one moment, whatever the scope.
+  /// All of it as of one moment, whatever the scope. kCorrupt, from then on,
+  /// where its body cannot be read.
   Result<RecordText> record_text(const RecordName& name);
+  /// The same without its body.
+  Result<RecordText> record_tokens(const RecordName& name);
   Status pin_record(const RecordName& name, bool pinned);
   /// Removes the record alone; its nodes may serve others. Ok where none is.
   Result<Removed> remove_record(const RecordName& name);

@@ -220,6 +220,23 @@ TEST(StateCommand, ForgetsOneTextAndLeavesWhatOthersShare) {
   EXPECT_EQ(again["ids"], kept["ids"]);
 }
 
+// One byte of a text's body rots: the text still has its name, and goes whole.
+TEST(StateCommand, ForgetsATextWhoseBodyIsDamaged) {
+  const Folder folder("rotten");
+  folder.generate(kLong, 70);
+  const auto name = folder.json({"ls"}).at(0)["name"].get<std::string>();
+  damage_body(folder.path(), {"text", name});
+  EXPECT_EQ(folder.state({"verify"}).code, 1);
+  ASSERT_EQ(folder.json({"ls"}).size(), 1u);
+  EXPECT_EQ(folder.json({"ls"}).at(0)["name"], name);
+  const Json gone = folder.json({"forget", name}).at(0);
+  EXPECT_EQ(gone["clean"], true) << gone.dump();
+  EXPECT_GT(gone["runs"], 2);
+  EXPECT_GT(gone["nodes"], 0);
+  EXPECT_EQ(folder.json({"stats"}).at(0)["nodes"], 0);
+  EXPECT_TRUE(folder.json({"ls"}).empty());
+}
+
 TEST(StateCommand, ForgetsEverything) {
   const Folder folder("all");
   folder.generate(kLong);
