@@ -75,6 +75,7 @@ class RecordExport {
     for (const StoredImage& image : node.images) { // by slot
       const MappedImage mapped = tier_.map(image.extent).value();
       writer.add_image(image.slot, mapped.bytes()).check();
+      require_whole(mapped.intact());
       ++result_.images;
       done_ += image.extent.bytes;
       if (progress_) {
@@ -91,6 +92,15 @@ class RecordExport {
 };
 
 } // namespace
+
+void require_whole(bool intact) {
+  if (!intact) {
+    throw Error(
+        ErrorCode::kCorrupt,
+        "[export] expected images that stay as they are, got one of a file "
+        "that was cut short while it was mapped");
+  }
+}
 
 Result<ExportedConversation> export_record(
     DiskTier& tier,

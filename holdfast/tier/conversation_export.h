@@ -23,6 +23,9 @@ struct ExportedConversation {
   Bytes file_bytes;
 };
 
+/// Asked after an image was copied: throws kCorrupt where it was not.
+void require_whole(bool intact);
+
 /// The record, its text and every image that the tier has of it, so that any
 /// length that is usable there is usable from the file; but of a last node that
 /// goes on behind the record no image and no further token, for those are

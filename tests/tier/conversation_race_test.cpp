@@ -2,15 +2,23 @@
 //
 // What happens to a record while it is exported.
 
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstring>
 #include <functional>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include <gtest/gtest.h>
 
 #include "holdfast/env/faulty_file_system.h"
+#include "holdfast/env/mapping_guard.h"
+#include "holdfast/env/posix_file_system.h"
 #include "holdfast/tier/conversation_export.h"
 #include "holdfast/tier/conversation_reader.h"
+#include "tests/env/temp_folder.h"
 #include "tests/tier/tier_rig.h"
 
 namespace holdfast::test {
@@ -87,6 +95,65 @@ TEST(ConversationRace, ARecordThatIsReplacedMeanwhileIsExportedAsOneVersion) {
   }
   EXPECT_GT(of_each[0], 0);
   EXPECT_GT(of_each[1], 1);
+}
+
+// As CutSegment.UnderTheCopyOfABodyIsNoTextOfZeros: what comes is a file of the
+// image's bytes, or an error.
+TEST(ConversationRace, AnImageThatIsCutUnderTheCopyIsNoFileOfZeros) {
+  const MappingGuard guard;
+  const TempFolder folder;
+  TierRig rig;
+  rig.options.folder = folder / "state";
+  rig.options.files = posix_file_system();
+  rig.options.verify = Verify::kNever;
+  const auto tier = rig.open();
+  constexpr size_t kImage = size_t{8} << 20;
+  BlockPool pool({Bytes(kImage)});
+  const BlockRef block = pool.allocate(0);
+  std::memset(block.mutable_image(), 'b', kImage);
+  block.seal();
+  StoreBatch batch = chat_batch(
+      tier->scope(kScope).value(), chat_tokens(0, 64), "one", rig.images);
+  batch.record->version = 0;
+  batch.nodes[0].images = {{kFull, block, {}}};
+  const std::string path = folder / "file";
+  int refused = 0;
+  for (int round = 0; round < 12 || (refused == 0 && round < 500); ++round) {
+    ASSERT_TRUE(tier->store(batch).ok());
+    std::atomic<bool> copying{false};
+    std::thread cutter([&] {
+      while (!copying) {
+      }
+      std::this_thread::sleep_for(
+          std::chrono::microseconds(300 * (round % 12)));
+      for (const std::string& segment :
+           segments_of(*rig.options.files, rig.options.folder)) {
+        rig.options.files->open(segment, FileSystem::Access::kReadWrite)
+            .value()
+            ->truncate(Bytes(4096))
+            .check();
+      }
+    });
+    copying = true;
+    const auto exported =
+        export_record(*tier, kChat, {rig.options.files, path, 0});
+    cutter.join();
+    if (exported.ok()) {
+      const auto file =
+          ConversationReader::open(*rig.options.files, path).value();
+      const auto image =
+          file->read(file->content().nodes[0].images[0].piece).value();
+      ASSERT_TRUE(std::ranges::all_of(image, [](std::byte each) {
+        return each == std::byte{'b'};
+      })) << round;
+    } else {
+      EXPECT_EQ(exported.status().code(), ErrorCode::kCorrupt)
+          << exported.status().text();
+      ++refused;
+    }
+    ASSERT_TRUE(tier->forget_all().ok());
+  }
+  EXPECT_GT(refused, 0);
 }
 
 } // namespace
