@@ -323,6 +323,45 @@ TEST(PathStore, WhatTheTreeCallsStoredIsNotWhatTheDiskLost) {
   rig.tree.check();
 }
 
+// As another process does that verified the folder: the index is read again,
+// and the node is there, without the image.
+TEST(PathStore, AnImageThatAnotherProcessDroppedLeavesTheIndex) {
+  StoreRig rig;
+  ASSERT_TRUE(rig.write(rig.want(150)).ok());
+  rig.tree.reclaim(Bytes(int64_t{1} << 40)); // the disk alone has it
+  const auto tokens = text_tokens(150);
+  const Path text{tokens};
+  ASSERT_EQ(rig.tree.known(rig.scope, text), Position(150));
+  const auto names = rig.files->list("/state").value();
+  for (const std::string& name : names) {
+    if (name.ends_with(".segment")) {
+      const auto file =
+          rig.files->open("/state/" + name, FileSystem::Access::kReadWrite)
+              .value();
+      std::byte first[1];
+      file->read(Bytes(4096), first).check();
+      first[0] ^= std::byte{1};
+      file->write(Bytes(4096), first).check();
+    }
+  }
+  const auto other = DiskTier::open({.folder = "/state",
+                                     .files = rig.files,
+                                     .clock = std::make_shared<ManualClock>()})
+                         .value();
+  EXPECT_EQ(other->verify().value().dropped.size(), 1u);
+  ASSERT_TRUE(load_tree(rig.tree, *rig.tier).ok());
+  EXPECT_LT(rig.tree.known(rig.scope, text), Position(150));
+  EXPECT_FALSE(rig.tree.is_stored(rig.scope, text));
+  rig.tree.check();
+  // Computed again, it is written again.
+  ASSERT_TRUE(rig.write(rig.want(150)).ok());
+  PrefixTree later;
+  ASSERT_TRUE(load_tree(later, *other).ok());
+  const ScopeHandle scope =
+      later.open(Scope(rig.state.signature()), rig.state.groups().rules());
+  EXPECT_EQ(later.known(scope, text), Position(150));
+}
+
 TEST(PathStore, APathWhoseStateIsGoneIsMissing) {
   StoreRig rig;
   const RecordKey key = rig.want(150);
