@@ -89,7 +89,7 @@ void PrefixCache::make_disk() {
       std::max(Disk::kCheckpointImages, Bytes(8 * block.get())));
   disk_ = std::make_unique<Disk>(
       options_,
-      ram(),
+      [this] { return ram(); },
       std::max(most, block),
       tree_,
       std::move(paths),

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <utility>
 
@@ -33,7 +34,7 @@ struct PrefixCache::Disk {
 
   Disk(
       const PrefixCacheOptions& options,
-      Bytes ram,
+      std::function<Bytes()> ram,
       Bytes checkpoint_images,
       PrefixTree& tree,
       std::unique_ptr<PathStore> paths,
@@ -41,11 +42,12 @@ struct PrefixCache::Disk {
       : listener(tree, *options.disk),
         store(std::move(paths)),
         generations(std::move(checkpoints)),
-        // One record may be all that RAM has; its images are there already.
+        // One record may be all that RAM has, now; its images are there
+        // already.
         queue(
             {.clock = options.clock,
              .writers = kWriters,
-             .spill_bytes = std::max(ram, SpillQueueOptions().spill_bytes),
+             .more_spill_bytes = std::move(ram),
              .checkpoint_bytes = checkpoint_room(checkpoint_images)}),
         durability(
             queue,
