@@ -29,11 +29,6 @@ std::string spelled(const std::string& tenant, const std::string& key) {
       : key;
 }
 
-/// The tier's folder has a place for them.
-std::string claims_folder(const DiskTier& disk) {
-  return disk.options().folder + "/claims";
-}
-
 } // namespace
 
 /// A body and the images that go with it.
@@ -101,7 +96,7 @@ GenerationStore::GenerationStore(const Options& options)
       tenant_(
           options.tenant_salt.empty() ? "" : sha256(options.tenant_salt).hex()),
       most_bytes_(options.most_bytes),
-      claims_(options.disk.options().files, claims_folder(options.disk)) {}
+      claims_(options.disk.claims()) {}
 
 RecordName GenerationStore::name(const std::string& key) const {
   expect(

@@ -27,6 +27,7 @@
 #include "holdfast/tier/batch.h"
 #include "holdfast/tier/forget_request.h"
 #include "holdfast/tier/ids.h"
+#include "holdfast/tier/key_claims.h"
 #include "holdfast/tier/stored.h"
 #include "holdfast/tier/tier_listener.h"
 #include "holdfast/tier/tier_report.h"
@@ -173,6 +174,8 @@ class DiskTier {
   TierReport report() const;
   Result<TierStats> stats();
   const DiskTierOptions& options() const;
+  /// Of whoever works on its records (record_claims.h): nobody evicts them.
+  KeyClaims claims() const;
 
  private:
   explicit DiskTier(std::unique_ptr<DiskTierCore> core);
