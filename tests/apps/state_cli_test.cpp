@@ -10,6 +10,7 @@
 
 #include "holdfast/env/posix_file_system.h"
 #include "holdfast/tier/disk_tier.h"
+#include "holdfast/tier/tier_folder.h"
 #include "tests/apps/kept_folder.h"
 
 namespace holdfast::test {
@@ -312,6 +313,21 @@ TEST(StateCommand, FlushSaysThatNothingIsPending) {
       << "x";
   EXPECT_EQ(folder.json({"flush"}).at(0)["pending"], 0);
   EXPECT_EQ(folder.state({"flush", "--wait", "-1"}).code, 2);
+}
+
+TEST(StateCommand, FlushEndsWithOneWhileAStoreOfAProcessIsNotThrough) {
+  const Folder folder("under_way");
+  folder.generate(kLong);
+  TierFolder other(posix_file_system(), folder.path() + "/tier");
+  other.enter(); // a process that lives
+  const std::string store = other.unfinished_path(other.next_segment());
+  posix_file_system()->create(store).value();
+  const Outcome waited = folder.state({"flush", "--wait", "0.1", "--json"});
+  EXPECT_EQ(waited.code, 1);
+  EXPECT_EQ(Folder::objects(waited.out).at(0)["pending"], 1);
+  EXPECT_THAT(waited.err, HasSubstr("under way"));
+  posix_file_system()->remove(store).check();
+  EXPECT_EQ(folder.json({"flush"}).at(0)["pending"], 0);
 }
 
 } // namespace

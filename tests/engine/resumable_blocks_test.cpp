@@ -75,6 +75,22 @@ TEST_F(FewBlocks, AreFollowedByTheOthersAsSoonAsTheyAreWritten) {
   }
 }
 
+TEST_F(FewBlocks, AreDueAgainAfterTheIntervalAndNotBefore) {
+  open(Bytes(int64_t{1} << 30));
+  while (run_->due(kText)) {
+    save();
+    if (run_->left() == 0) {
+      break;
+    }
+  }
+  clock_->advance(std::chrono::minutes(59));
+  EXPECT_FALSE(run_->due(1));
+  clock_->advance(std::chrono::minutes(1));
+  EXPECT_TRUE(run_->due(1));
+  save();
+  EXPECT_FALSE(run_->due(1)) << "it begins anew";
+}
+
 // It would write a record at each step.
 TEST_F(FewBlocks, AreNotTriedAgainAtEachStepWhereTheDiskHasNoRoom) {
   open(Bytes(300'000)); // of which an empty manifest has 80 KiB

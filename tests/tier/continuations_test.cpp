@@ -4,13 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
-#include <future>
-#include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -322,65 +317,6 @@ constexpr int kManyKeys = 50'000;
 #else
 constexpr int kManyKeys = 1'000'000;
 #endif
-
-// Giving a claim back takes the lock of a folder that other processes hold.
-TEST(Continuations, GiveAClaimBackWithNoLockHeld) {
-  ContinuationRig rig;
-  std::vector<std::thread> asking;
-  bool answered = false;
-  rig.store.during_release = [&] {
-    const auto done = std::make_shared<std::promise<void>>();
-    asking.emplace_back([&rig, done] {
-      rig.continuations.stats();
-      done->set_value();
-    });
-    answered = done->get_future().wait_for(std::chrono::seconds(20)) ==
-        std::future_status::ready;
-  };
-  const auto expect_answered = [&](const char* when) {
-    EXPECT_TRUE(std::exchange(answered, false)) << when;
-  };
-  { const Continuation attempt = rig.begin("k"); }
-  expect_answered("released");
-  rig.begin("k").checkpoint(checkpoint(1));
-  rig.continuations.flush();
-  expect_answered("written");
-  rig.begin("k").complete();
-  rig.continuations.flush();
-  expect_answered("removed");
-  EXPECT_EQ(rig.store.claims(), 0);
-  for (std::thread& each : asking) {
-    each.join();
-  }
-}
-
-// While it is given back the key is nobody's and still claimed.
-TEST(Continuations, BeginAKeyWhoseClaimIsBeingGivenBack) {
-  ContinuationRig rig;
-  std::optional<Continuation> first = rig.begin("k");
-  std::optional<Result<Continuation>> second;
-  std::thread other;
-  rig.store.during_release = [&] {
-    rig.store.during_release = nullptr;
-    {
-      const std::lock_guard lock(rig.store.mutex());
-      rig.store.elsewhere.insert("k"); // as its lock file says
-    }
-    std::promise<void> begun;
-    other = std::thread([&] {
-      begun.set_value();
-      second = rig.continuations.begin("k");
-    });
-    begun.get_future().wait();
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
-    const std::lock_guard lock(rig.store.mutex());
-    rig.store.elsewhere.clear();
-  };
-  first.reset();
-  other.join();
-  ASSERT_TRUE(second->ok()) << second->status().text();
-  EXPECT_TRUE(second->value().current());
-}
 
 TEST(Continuations, AMillionSettledKeysLeaveNothing) {
   ContinuationRig rig;
