@@ -18,7 +18,7 @@ namespace holdfast::app {
 ChatStore::ChatStore(PrefixCache& cache, std::string model)
     : cache_(cache),
       model_(std::move(model)),
-      claims_(claims_of(*cache.disk())) {}
+      claims_(cache.disk()->claims()) {}
 
 bool ChatStore::try_open(const std::string& name) {
   if (claim_ && name == name_) {

@@ -65,9 +65,8 @@ std::vector<std::string> named(DiskTier& tier) {
   std::vector<RecordTexts> all;
   const auto records = tier.records();
   for (const StoredRecord& record : records.value()) {
-    // A body that is damaged was dropped: there is nothing to compare with.
-    if (const auto text = tier.record_text(record.name); text.ok()) {
-      all.push_back(texts_of(text.value()));
+    if (auto texts = texts_of(tier, record.name); texts.ok()) {
+      all.push_back(std::move(texts).value());
     }
   }
   return pieces(all);

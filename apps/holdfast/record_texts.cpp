@@ -76,6 +76,21 @@ RecordTexts texts_of(const RecordText& record) {
   return texts;
 }
 
+Result<RecordTexts> texts_of(DiskTier& tier, const RecordName& name) {
+  Result<RecordText> text = tier.record_text(name);
+  const bool damaged = text.status().code() == ErrorCode::kCorrupt;
+  if (damaged) {
+    text = tier.record_tokens(name);
+  }
+  if (!text.ok()) {
+    return text.status();
+  }
+  RecordTexts texts = texts_of(text.value());
+  texts.whole =
+      !damaged || (name.space != kChatSpace && name.space != kGenerationSpace);
+  return texts;
+}
+
 std::vector<RecordName>
 related_records(DiskTier& tier, const RecordName& chat) {
   std::vector<RecordName> related;

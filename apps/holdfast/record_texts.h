@@ -21,10 +21,15 @@ struct RecordTexts {
   /// one of these.
   std::vector<std::vector<int32_t>> longest;
   std::vector<std::string> bytes; // of the body, unpacked where it is packed
+  /// False where the body, which is damaged, named other texts as well.
+  bool whole = true;
 };
 
 /// A body that cannot be read has nothing to say.
 RecordTexts texts_of(const RecordText& record);
+/// The same of a tier's record, whose own tokens are there also where its body
+/// is damaged. kNotFound, kIo.
+Result<RecordTexts> texts_of(DiskTier& tier, const RecordName& name);
 
 /// Records that go with a chat and are no chats: its question and the answers
 /// that were interrupted.

@@ -12,10 +12,6 @@
 
 namespace holdfast::app {
 
-KeyClaims claims_of(const DiskTier& tier) {
-  return {tier.options().files, tier.options().folder + "/claims"};
-}
-
 Result<std::shared_ptr<void>>
 claim_keys(KeyClaims claims, const std::vector<std::string>& keys) {
   const auto all = std::make_shared<std::vector<std::shared_ptr<void>>>();
@@ -44,7 +40,7 @@ std::vector<std::string> keys_of(const RecordName& name) {
 } // namespace
 
 RecordClaims::RecordClaims(const DiskTier& tier)
-    : folder_(tier.options().folder), claims_(claims_of(tier)) {}
+    : folder_(tier.options().folder), claims_(tier.claims()) {}
 
 void RecordClaims::claim(const RecordName& name) {
   for (const std::string& key : keys_of(name)) {

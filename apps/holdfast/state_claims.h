@@ -14,9 +14,6 @@
 
 namespace holdfast::app {
 
-/// The claims of a tier's folder, with those of generations.
-KeyClaims claims_of(const DiskTier& tier);
-
 /// One value for all of them; kUnsupported where a process has one of them.
 Result<std::shared_ptr<void>>
 claim_keys(KeyClaims claims, const std::vector<std::string>& keys);

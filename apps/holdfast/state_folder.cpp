@@ -4,7 +4,6 @@
 
 #include <chrono>
 #include <cstdio>
-#include <filesystem>
 #include <fstream>
 
 #include "console.h"
@@ -132,18 +131,12 @@ bool StateFolder::kept() const {
 }
 
 void StateFolder::make_folders() const {
-  namespace fs = std::filesystem;
-  const fs::path folder(*folder_);
-  std::error_code error;
-  if (fs::exists(folder / "tier", error)) {
+  const auto files = posix_file_system();
+  if (files->facts(tier_folder(*folder_)).ok()) {
     return;
   }
-  fs::create_directories(folder.parent_path(), error);
-  const auto files = posix_file_system();
-  for (const std::string& made : {*folder_, tier_folder(*folder_)}) {
-    if (const Status status = files->create_folder(made); !status.ok()) {
-      throw UserError("--state: " + status.text());
-    }
+  if (const Status made = make_state_folder(*files, *folder_); !made.ok()) {
+    throw UserError("--state: " + made.text());
   }
   std::fprintf(
       stderr,

@@ -85,18 +85,25 @@ chosen(const ForgetArguments& arguments, DiskTier& tier, RecordClaims& claims) {
 struct Texts {
   std::vector<RecordTexts> going;
   std::vector<std::vector<int32_t>> kept;
+  /// Of those that go: whose bodies named texts that nobody can name any more.
+  std::vector<RecordName> damaged;
 };
 
+/// Throws where one cannot be read, save a damaged body.
 Texts read_texts(const std::vector<RecordName>& names, DiskTier& tier) {
   Texts texts;
   const auto records = tier.records();
   for (const StoredRecord& record : records.value()) {
-    const auto text = tier.record_text(record.name);
-    if (!text.ok()) {
-      continue; // its body is damaged: the record went
+    const bool goes = std::ranges::binary_search(names, record.name);
+    auto read = texts_of(tier, record.name);
+    if (!goes && read.status().code() == ErrorCode::kNotFound) {
+      continue; // another process removed it
     }
-    RecordTexts of = texts_of(text.value());
-    if (std::ranges::binary_search(names, record.name)) {
+    RecordTexts of = std::move(read).value();
+    if (goes) {
+      if (!of.whole) {
+        texts.damaged.push_back(record.name);
+      }
       texts.going.push_back(std::move(of));
     } else {
       texts.kept.insert(
@@ -126,11 +133,12 @@ struct Outcome {
   Removed removed;
   int64_t shortened = 0;
   std::vector<Forgotten::Rest> rests;
+  std::vector<RecordName> damaged; // what they named may stay
   ScanReport scan;
   size_t runs = 0; // that were looked for
   bool clean() const {
     return removed.unerased == Bytes() && scan.found == 0 &&
-        scan.unread.empty() && rests.empty();
+        scan.unread.empty() && rests.empty() && damaged.empty();
   }
 };
 
@@ -164,6 +172,12 @@ void complain_of(const Outcome& forgotten) {
         std::to_string(rest.tokens) + " tokens stay, because " +
         shown(rest.record) + " ends in their block: forget it as well");
   }
+  for (const RecordName& name : forgotten.damaged) {
+    complain(
+        shown(name) +
+        ": expected a record that can be read, got a damaged one: other texts "
+        "that it named may stay (holdfast state forget --all removes them)");
+  }
   for (const std::string& path : forgotten.scan.files_found) {
     complain(path + ": expected nothing of what was forgotten, got some");
   }
@@ -172,11 +186,15 @@ void complain_of(const Outcome& forgotten) {
   }
 }
 
-Json forgotten_json(const Outcome& forgotten) {
-  Json names = Json::array();
-  for (const RecordName& name : forgotten.names) {
-    names.push_back(name.space + "/" + name.name);
+Json names_json(const std::vector<RecordName>& names) {
+  Json json = Json::array();
+  for (const RecordName& name : names) {
+    json.push_back(name.space + "/" + name.name);
   }
+  return json;
+}
+
+Json forgotten_json(const Outcome& forgotten) {
   Json rests = Json::array();
   for (const Forgotten::Rest& rest : forgotten.rests) {
     rests.push_back(
@@ -185,12 +203,13 @@ Json forgotten_json(const Outcome& forgotten) {
          {"tokens", rest.tokens}});
   }
   return {
-      {"records", std::move(names)},
+      {"records", names_json(forgotten.names)},
       {"nodes", forgotten.removed.nodes.size()},
       {"freed", forgotten.removed.freed.get()},
       {"unerased", forgotten.removed.unerased.get()},
       {"shortened", forgotten.shortened},
       {"rests", std::move(rests)},
+      {"damaged", names_json(forgotten.damaged)},
       {"files", forgotten.scan.files},
       {"bytes", forgotten.scan.bytes.get()},
       {"runs", forgotten.runs},
@@ -214,6 +233,7 @@ int run_forget(const ForgetArguments& arguments) {
   if (arguments.all) {
     forgotten.removed = tier->forget_all().value();
   } else {
+    forgotten.damaged = texts.damaged;
     Forgotten done = forget(forgotten.names, std::move(texts), *tier);
     forgotten.removed = std::move(done.removed);
     forgotten.shortened = done.shortened;
@@ -240,7 +260,7 @@ Removes the record and all state that no other text shares, of a chat all its
 branches, and gives its bytes on the disk back; then reads every file of the
 folder and looks for runs of its tokens and of its record. Where another record
 ends in the middle of a block, the block is cut there. Exit code 1 where any of
-it is left. What flash keeps of overwritten sectors no program can reach, and
+it is left, or may be: a damaged chat cannot name its other branches. What flash keeps of overwritten sectors no program can reach, and
 copies that others made (backups, snapshots of the file system) are theirs.
 
 Examples:

@@ -6,8 +6,11 @@
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
+#include <utility>
+#include <vector>
 
 #include "holdfast/env/posix_file_system.h"
+#include "holdfast/tier/paths.h"
 
 namespace holdfast::app {
 
@@ -65,6 +68,43 @@ Bytes kept_bytes(const std::string& folder) {
 
 std::string tier_folder(const std::string& folder) {
   return folder + "/tier";
+}
+
+namespace {
+
+/// The folder and all above it, the outermost first.
+std::vector<std::string> folders_down_to(std::string folder) {
+  while (folder.size() > 1 && folder.back() == '/') {
+    folder.pop_back();
+  }
+  std::vector<std::string> all;
+  for (std::string above = folder_of_path(folder); folder != above;
+       above = folder_of_path(folder)) {
+    all.push_back(std::exchange(folder, above));
+  }
+  std::ranges::reverse(all);
+  return all;
+}
+
+} // namespace
+
+Status make_state_folder(FileSystem& files, const std::string& folder) {
+  for (const std::string& each : folders_down_to(folder)) {
+    const bool missing =
+        files.facts(each).status().code() == ErrorCode::kNotFound;
+    Status status = missing ? files.create_folder(each) : Status();
+    if (status.ok()) {
+      // One that was there may be of somebody who died before he synced it; or
+      // it has been there for years, and is none of ours to sync.
+      const Status synced = files.sync_folder(folder_of_path(each));
+      status = missing ? synced : Status();
+    }
+    if (!status.ok()) {
+      return status;
+    }
+  }
+  // Its own name is synced by the tier that opens it.
+  return files.create_folder(tier_folder(folder));
 }
 
 } // namespace holdfast::app

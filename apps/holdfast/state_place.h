@@ -8,7 +8,9 @@
 #include <optional>
 #include <string>
 
+#include "holdfast/base/status.h"
 #include "holdfast/base/strong.h"
+#include "holdfast/env/file_system.h"
 
 namespace holdfast::app {
 
@@ -27,5 +29,11 @@ Bytes kept_bytes(const std::string& folder);
 
 /// The part of a state folder that is a disk tier.
 std::string tier_folder(const std::string& folder);
+
+/// Makes the folder and its tier's, and the folders that they lie in where
+/// there are none. When ok, a loss of power does not take them away: what is
+/// durable in the tier is still found. The tier's is made last, so one that is
+/// there has durable folders above it.
+Status make_state_folder(FileSystem& files, const std::string& folder);
 
 } // namespace holdfast::app

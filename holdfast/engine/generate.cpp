@@ -70,11 +70,14 @@ class Run {
     }
   }
 
-  /// The last checkpoint of a run that ends early.
+  /// The last checkpoint of a run that ends early, and those for what it left.
   void keep_last() {
     if (hooks_.resumable) {
       hooks_.resumable->make_room();
       keep();
+      while (hooks_.resumable->catches_up() && hooks_.resumable->make_room()) {
+        keep();
+      }
     }
   }
 

@@ -107,8 +107,8 @@ void ResumableRun::begin(
 bool ResumableRun::due(int64_t tokens) {
   tokens_ += tokens;
   now_ = options_.clock->now();
-  return (tokens_ >= options_.every_tokens ||
-          now_ - saved_ >= options_.every) &&
+  return (tokens_ >= options_.every_tokens || now_ - saved_ >= options_.every ||
+          catches_up_) &&
       last_.expired();
 }
 
@@ -128,14 +128,18 @@ void ResumableRun::save(
        .bytes = encode({.fields = fields_, .rows = std::move(rows)})});
   checkpoint.content = cache_.checkpoint(paths, body);
   last_ = checkpoint.content;
+  // Where the disk has no room for blocks, they become no fewer.
+  const int64_t left = checkpoint.content->left();
+  catches_up_ = left > 0 && (left_ == 0 || left < left_);
+  left_ = left;
   tokens_ = 0;
   saved_ = now_;
   // Dropped for want of room, the next one that is due takes its place.
   attempt_.checkpoint(std::move(checkpoint));
 }
 
-void ResumableRun::make_room() {
-  flush(cache_.clock().now() + options_.last_wait);
+bool ResumableRun::make_room() {
+  return flush(cache_.clock().now() + options_.last_wait).durable;
 }
 
 void ResumableRun::complete() {

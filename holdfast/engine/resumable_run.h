@@ -83,15 +83,24 @@ class ResumableRun {
   void begin(
       std::vector<ResumePoint::Field> fields,
       std::span<const std::vector<int32_t>> prompts);
-  /// Counts tokens that were fed; true where a checkpoint is due.
+  /// Counts tokens that were fed; true where a checkpoint is due: also where
+  /// the former one left blocks, as long as they become fewer.
   bool due(int64_t tokens);
   /// Waits for what is being written, so that the last checkpoint finds room;
-  /// not for a disk that does not answer.
-  void make_room();
+  /// not for a disk that does not answer. True where all of it was written.
+  bool make_room();
   /// Queues a checkpoint. paths: [row] the tokens that a row holds.
   void save(
       std::vector<ResumeRow> rows,
       std::span<const std::vector<int32_t>> paths);
+  /// True where the last checkpoint left blocks, fewer than the one before.
+  bool catches_up() const {
+    return catches_up_;
+  }
+  /// Blocks that it left.
+  int64_t left() const {
+    return left_;
+  }
 
  private:
   void read();
@@ -106,6 +115,8 @@ class ResumableRun {
   int64_t tokens_ = 0; // since the last checkpoint
   Clock::Moment now_; // when it was last asked for
   Clock::Moment saved_;
+  int64_t left_ = 0; // blocks, by the last checkpoint
+  bool catches_up_ = false;
   std::weak_ptr<const RecordContent> last_; // alive while it is being written
 };
 

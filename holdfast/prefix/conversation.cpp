@@ -109,6 +109,10 @@ class PrefixExport {
       bytes = own;
     }
     writer.add_image(image.slot, bytes).check();
+    if (image.ram && !image.ram.intact()) {
+      source_.tree.unreadable(image);
+    }
+    require_whole(image.ram ? image.ram.intact() : mapped.intact());
     ++result_.images;
     result_.image_bytes += Bytes(std::ssize(bytes));
   }

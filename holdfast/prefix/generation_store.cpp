@@ -2,6 +2,7 @@
 
 #include "holdfast/prefix/generation_store.h"
 
+#include <tuple>
 #include <utility>
 
 #include "holdfast/base/check.h"
@@ -28,21 +29,14 @@ std::string spelled(const std::string& tenant, const std::string& key) {
       : key;
 }
 
-/// The tier's folder has a place for them.
-std::string claims_folder(const DiskTier& disk) {
-  return disk.options().folder + "/claims";
-}
-
 } // namespace
 
 /// A body and the images that go with it.
 class GenerationStore::Content : public RecordContent {
  public:
   Content(GenerationStore& store, Paths paths, std::string body)
-      : store_(store),
-        paths_(std::move(paths)),
-        body_(std::move(body)),
-        batch_(store_.batch_of(paths_)) {
+      : store_(store), paths_(std::move(paths)), body_(std::move(body)) {
+    std::tie(batch_, left_) = store_.batch_of(paths_);
     bytes_ = Bytes(std::ssize(body_));
     for (const std::vector<int32_t>& path : paths_) {
       bytes_ += Bytes(static_cast<int64_t>(path.size() * sizeof(int32_t)));
@@ -64,6 +58,9 @@ class GenerationStore::Content : public RecordContent {
   Bytes bytes() const override {
     return bytes_;
   }
+  int64_t left() const override {
+    return left_;
+  }
   const std::vector<NodeToStore>& nodes() const {
     return batch_.nodes;
   }
@@ -77,7 +74,7 @@ class GenerationStore::Content : public RecordContent {
   /// Looks again at what only RAM has.
   void renew() const {
     store_.tree_.not_stored(std::exchange(batch_, {}));
-    batch_ = store_.batch_of(paths_);
+    batch_ = store_.batch_of(paths_).first;
   }
 
  private:
@@ -85,6 +82,7 @@ class GenerationStore::Content : public RecordContent {
   const Paths paths_;
   const std::string body_;
   mutable WriteBatch batch_; // of the one store
+  int64_t left_ = 0;
   Bytes bytes_;
   mutable bool stored_ = false; // one store is at work on it at a time
 };
@@ -98,7 +96,7 @@ GenerationStore::GenerationStore(const Options& options)
       tenant_(
           options.tenant_salt.empty() ? "" : sha256(options.tenant_salt).hex()),
       most_bytes_(options.most_bytes),
-      claims_(options.disk.options().files, claims_folder(options.disk)) {}
+      claims_(options.disk.claims()) {}
 
 RecordName GenerationStore::name(const std::string& key) const {
   expect(
@@ -120,7 +118,7 @@ std::shared_ptr<const RecordContent> GenerationStore::content(
   return std::make_shared<Content>(*this, std::move(full), body.encode());
 }
 
-WriteBatch GenerationStore::batch_of(const Paths& paths) {
+std::pair<WriteBatch, int64_t> GenerationStore::batch_of(const Paths& paths) {
   std::vector<FreshImages> fresh;
   for (const std::vector<int32_t>& path : paths) {
     Inserted known =
@@ -130,23 +128,28 @@ WriteBatch GenerationStore::batch_of(const Paths& paths) {
         std::make_move_iterator(known.fresh.begin()),
         std::make_move_iterator(known.fresh.end()));
   }
-  WriteBatch batch = tree_.begin_write(within_limit(std::move(fresh)));
+  const size_t now = within_limit(fresh);
+  const auto left = static_cast<int64_t>(fresh.size() - now);
+  fresh.resize(now);
+  WriteBatch batch = tree_.begin_write(fresh);
   planes_->fill(batch.nodes);
-  return batch;
+  return {std::move(batch), left};
 }
 
-std::vector<FreshImages>
-GenerationStore::within_limit(std::vector<FreshImages> fresh) const {
+// Parents come first; the first one in any case, or a model of large blocks
+// would never have one kept.
+size_t
+GenerationStore::within_limit(const std::vector<FreshImages>& fresh) const {
   Bytes sum;
   for (size_t i = 0; i < fresh.size(); ++i) {
     for (const ImageSlot slot : fresh[i].slots) {
       sum += planes_->image_bytes(slot);
     }
-    if (sum > most_bytes_) {
-      fresh.resize(i);
+    if (sum > most_bytes_ && i > 0) {
+      return i;
     }
   }
-  return fresh;
+  return fresh.size();
 }
 
 Result<RecordBody> GenerationStore::body(const std::string& key) {

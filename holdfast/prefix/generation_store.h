@@ -16,6 +16,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "holdfast/prefix/image_planes.h"
@@ -37,7 +38,8 @@ class GenerationStore : public CheckpointStore {
     std::shared_ptr<StoredScope> stored_scope;
     std::shared_ptr<const ImagePlanes> planes;
     std::string_view tenant_salt; // keys of tenants are apart
-    /// Of images that one checkpoint holds; more go with the next.
+    /// Of images that one checkpoint holds, but at least a block; more go with
+    /// the next.
     Bytes most_bytes;
   };
   /// All that it refers to outlives this, and this its contents.
@@ -65,10 +67,11 @@ class GenerationStore : public CheckpointStore {
   using Paths = std::vector<std::vector<int32_t>>; // full blocks
 
   RecordName name(const std::string& key) const;
-  /// What of the paths only RAM has, as much as one checkpoint holds.
-  WriteBatch batch_of(const Paths& paths);
-  /// As many of the images as one checkpoint holds, parents first.
-  std::vector<FreshImages> within_limit(std::vector<FreshImages> fresh) const;
+  /// What of the paths only RAM has, as much as one checkpoint holds; how many
+  /// blocks are left.
+  std::pair<WriteBatch, int64_t> batch_of(const Paths& paths);
+  /// How many of the first of these one checkpoint holds.
+  size_t within_limit(const std::vector<FreshImages>& fresh) const;
   Status store(
       RecordToStore record,
       std::vector<NodeToStore> nodes,

@@ -3,6 +3,7 @@
 #include "holdfast/prefix/prefix_cache.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "holdfast/base/check.h"
@@ -82,9 +83,14 @@ void PrefixCache::make_disk() {
   auto paths =
       std::make_unique<PathStore>(tree_, disk, wanted_, scope_, stored);
   paths->set_planes(planes);
+  const std::vector<Bytes> images = state_.groups().image_bytes();
+  const Bytes block = std::accumulate(images.begin(), images.end(), Bytes());
+  const Bytes most = options_.checkpoint_images.value_or(
+      std::max(Disk::kCheckpointImages, Bytes(8 * block.get())));
   disk_ = std::make_unique<Disk>(
       options_,
-      ram(),
+      [this] { return ram(); },
+      std::max(most, block),
       tree_,
       std::move(paths),
       std::make_unique<GenerationStore>(GenerationStore::Options{
@@ -94,7 +100,7 @@ void PrefixCache::make_disk() {
           .stored_scope = stored,
           .planes = planes,
           .tenant_salt = options_.tenant_salt,
-          .most_bytes = Disk::kCheckpointImages}));
+          .most_bytes = most}));
 }
 
 void PrefixCache::load() {

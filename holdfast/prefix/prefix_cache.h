@@ -39,6 +39,9 @@ struct PrefixCacheOptions {
   std::shared_ptr<Clock> clock = system_clock();
   std::string adapter = {}; // SHA-256 of its content
   std::string tenant_salt = {};
+  /// Of images that one checkpoint of a generation holds, but at least a block;
+  /// none: 32 MiB, or eight blocks of the state where those are more.
+  std::optional<Bytes> checkpoint_images = {};
 };
 
 /// The space of checkpoints' records; their names are keys of generations,

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <utility>
 
@@ -20,28 +21,34 @@
 namespace holdfast {
 
 struct PrefixCache::Disk {
-  /// Of checkpoints that wait to be written. One's images take at most half of
-  /// it, so that it always finds room once those before it are written.
-  static constexpr Bytes kCheckpointBytes{int64_t{64} << 20};
+  /// Of images that one checkpoint holds, where eight blocks, those of a usual
+  /// chunk, are not more.
   static constexpr Bytes kCheckpointImages{int64_t{32} << 20};
+  /// Of checkpoints that wait to be written: twice their images, so that one
+  /// always finds room once those before it are written.
+  static Bytes checkpoint_room(Bytes images) {
+    return Bytes(2 * std::max(images, kCheckpointImages).get());
+  }
   /// While one waits for its syncs others keep the device busy.
   static constexpr int kWriters = 4;
 
   Disk(
       const PrefixCacheOptions& options,
-      Bytes ram,
+      std::function<Bytes()> ram,
+      Bytes checkpoint_images,
       PrefixTree& tree,
       std::unique_ptr<PathStore> paths,
       std::unique_ptr<GenerationStore> checkpoints)
       : listener(tree, *options.disk),
         store(std::move(paths)),
         generations(std::move(checkpoints)),
-        // One record may be all that RAM has; its images are there already.
+        // One record may be all that RAM has, now; its images are there
+        // already.
         queue(
             {.clock = options.clock,
              .writers = kWriters,
-             .spill_bytes = std::max(ram, SpillQueueOptions().spill_bytes),
-             .checkpoint_bytes = kCheckpointBytes}),
+             .more_spill_bytes = std::move(ram),
+             .checkpoint_bytes = checkpoint_room(checkpoint_images)}),
         durability(
             queue,
             *store,

@@ -184,8 +184,9 @@ class PrefixTree {
 
   // What the disk has.
 
-  /// A node that the disk tier has; its parent comes before it. False where the
-  /// index has no room for it or its parent.
+  /// A node that the disk tier has, with all images that it has there; its
+  /// parent comes before it. False where the index has no room for it or its
+  /// parent.
   Result<bool> add_stored(ScopeHandle scope, const StoredNode& node);
   /// What to store for these images; they stay in RAM until one of the next two
   /// is called with the batch. Parents that the disk lacks are in it as well.

@@ -206,6 +206,8 @@ class TreeCore {
   void supersede_on_disk(Node& node);
   void end_superseded(Node& tail);
   void set_stored(Node& node, NodeId id);
+  /// The disk has these images of the node and no others.
+  void forget_others(Node& node, const std::vector<StoredImage>& there);
   /// The node's place in the batch; it is added where it is not there, after
   /// those above it that the disk lacks.
   using Places = std::unordered_map<const Node*, int64_t>;

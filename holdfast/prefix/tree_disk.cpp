@@ -67,9 +67,26 @@ Result<bool> TreeCore::add_stored(ScopeEntry& scope, const StoredNode& stored) {
   for (const StoredImage& image : stored.images) {
     set_disk(*node, node->at(image.slot), image.extent);
   }
+  forget_others(*node, stored.images);
   supersede_on_disk(*node);
   const bool kept = node->any_image() || !node->children.empty();
   return kept || stored.images.empty();
+}
+
+// Another process dropped them.
+void TreeCore::forget_others(
+    Node& node,
+    const std::vector<StoredImage>& there) {
+  for (Image& image : node.images) {
+    if (image.on_disk() &&
+        std::ranges::find(there, image.slot, &StoredImage::slot) ==
+            there.end()) {
+      set_disk(node, image, {});
+      if (!image.ram) {
+        node.evicted = now_evicted(EvictedBy::kDisk);
+      }
+    }
+  }
 }
 
 void TreeCore::set_stored(Node& node, NodeId id) {

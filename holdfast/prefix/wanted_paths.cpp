@@ -185,11 +185,6 @@ void WantedPaths::reserve(Bytes more) {
   }
 }
 
-void WantedPaths::tell() const {
-  const std::lock_guard lock(mutex_);
-  tell_locked();
-}
-
 void WantedPaths::tell_locked() const {
   if (changed_) {
     changed_(bytes_ + reserved_);

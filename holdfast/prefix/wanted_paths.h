@@ -73,8 +73,6 @@ class WantedPaths {
   Bytes bytes() const;
   /// The same once `wanted` is there, under that key.
   Bytes bytes_with(const RecordKey& key, const WantedPath& wanted) const;
-  /// Says again what they take, or will.
-  void tell() const;
 
   /// Makes room for what a path will take before it is put, so that its put
   /// lets go of nothing; puts take it from there. One at a time.

@@ -122,7 +122,29 @@ void ContinuationBooks::settle(const std::string& key) {
     its.current.reset();
   }
   if (!its.current && its.jobs == 0 && its.failed.empty()) {
-    keys_.erase(found);
+    close(found);
+  }
+}
+
+void ContinuationBooks::close(Keys::iterator at) {
+  closing_.insert(at->first);
+  settled_.push_back({at->first, std::move(at->second.claim)});
+  keys_.erase(at);
+}
+
+void ContinuationBooks::clear() {
+  while (!keys_.empty()) {
+    close(keys_.begin());
+  }
+}
+
+std::vector<ContinuationBooks::Settled> ContinuationBooks::take_settled() {
+  return std::exchange(settled_, {});
+}
+
+void ContinuationBooks::end_closing(const std::vector<Settled>& settled) {
+  for (const Settled& each : settled) {
+    closing_.erase(each.key);
   }
 }
 

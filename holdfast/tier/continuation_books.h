@@ -59,9 +59,24 @@ class ContinuationBooks {
   bool complete(ContinuationAttempt& attempt);
   void release(ContinuationAttempt& attempt);
 
-  /// Forgets all, and with it the claims.
-  void clear() {
-    keys_.clear();
+  /// Settles all.
+  void clear();
+
+  /// A key that nothing needs any more, and its claim: giving that back takes
+  /// locks of files, so it is for whoever holds no lock.
+  struct Settled {
+    std::string key;
+    std::shared_ptr<void> claim;
+  };
+  /// Those settled since the last call. Each is closing until end_closing().
+  std::vector<Settled> take_settled();
+  void end_closing(const std::vector<Settled>& settled);
+  /// True while the claim of a settled key may still be there.
+  bool is_closing(const std::string& key) const {
+    return closing_.contains(key);
+  }
+  bool is_closing() const {
+    return !closing_.empty();
   }
 
   bool can_restore(const std::string& key) const;
@@ -88,12 +103,17 @@ class ContinuationBooks {
     uint64_t cleaned = 0; // the newest barrier that succeeded
   };
 
+  using Keys = std::unordered_map<std::string, Key>;
+
   Key& at(const std::string& key);
   void end_job(const std::string& key);
   /// Frees what nothing needs any more.
   void settle(const std::string& key);
+  void close(Keys::iterator at);
 
-  std::unordered_map<std::string, Key> keys_;
+  Keys keys_;
+  std::vector<Settled> settled_;
+  std::set<std::string> closing_;
   uint64_t next_attempt_ = 1;
   uint64_t next_barrier_ = 1;
   int64_t jobs_ = 0;

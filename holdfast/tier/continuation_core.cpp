@@ -37,15 +37,18 @@ ContinuationCore::~ContinuationCore() = default;
 void ContinuationCore::close() {
   Lock lock(mutex_);
   closed_ = true;
-  while (books_.jobs() > 0) {
+  // Whoever gives a claim back needs this until it is gone.
+  const auto busy = [&] { return books_.jobs() > 0 || books_.is_closing(); };
+  while (busy()) {
     lock.unlock();
     const bool ran = queue_.is_inline() && queue_.run_one();
     lock.lock();
-    if (!ran && books_.jobs() > 0) {
+    if (!ran && busy()) {
       ended_.wait(lock);
     }
   }
   books_.clear();
+  give_back(lock);
   store_.coordinated_ = false;
 }
 
@@ -53,6 +56,7 @@ Result<ContinuationCore::Attempt>
 ContinuationCore::begin(const std::string& key) {
   const std::lock_guard claiming(claiming_);
   Lock lock(mutex_);
+  ended_.wait(lock, [&] { return !books_.is_closing(key); });
   if (!books_.has(key)) {
     lock.unlock();
     auto claim = store_.claim(key);
@@ -82,7 +86,7 @@ ContinuationCore::checkpoint(const Attempt& attempt, Checkpoint checkpoint) {
       checkpoint.generated >= Position(0) &&
           checkpoint.generated <= checkpoint.tokens,
       "[Continuation] expected 0 <= generated <= tokens, got another count");
-  const Lock lock(mutex_);
+  Lock lock(mutex_);
   if (closed_ || !books_.is_current(*attempt)) {
     return Enqueued::kDeclined;
   }
@@ -92,6 +96,7 @@ ContinuationCore::checkpoint(const Attempt& attempt, Checkpoint checkpoint) {
     return Enqueued::kQueued;
   }
   books_.drop_write(*attempt);
+  give_back(lock);
   return Enqueued::kDropped;
 }
 
@@ -110,10 +115,11 @@ SpillJob ContinuationCore::write_job(
     return write(attempt, version, barrier, checkpoint);
   };
   job.ended = [this, attempt, version](const JobEnd& end) {
-    const Lock lock(mutex_);
+    Lock lock(mutex_);
     note_end(end);
     books_.end_write(
         *attempt, version.version, end.outcome == JobOutcome::kDone);
+    give_back(lock);
     ended_.notify_all(); // under the lock: then nothing of this is needed
   };
   return job;
@@ -156,9 +162,10 @@ void ContinuationCore::submit_cleanup(const std::string& key) {
   job.owner = this;
   job.work = [this, key] { return store_.remove(key); };
   job.ended = [this, key, barrier](const JobEnd& end) {
-    const Lock lock(mutex_);
+    Lock lock(mutex_);
     note_end(end);
     books_.end_cleanup(key, barrier, end.outcome == JobOutcome::kDone);
+    give_back(lock);
     ended_.notify_all();
   };
   ensure(
@@ -183,8 +190,23 @@ void ContinuationCore::complete(const Attempt& attempt) {
 }
 
 void ContinuationCore::release(const Attempt& attempt) {
-  const Lock lock(mutex_);
+  Lock lock(mutex_);
   books_.release(*attempt);
+  give_back(lock);
+}
+
+void ContinuationCore::give_back(Lock& lock) {
+  std::vector<ContinuationBooks::Settled> settled = books_.take_settled();
+  if (settled.empty()) {
+    return;
+  }
+  lock.unlock();
+  for (ContinuationBooks::Settled& each : settled) {
+    each.claim.reset();
+  }
+  lock.lock();
+  books_.end_closing(settled);
+  ended_.notify_all();
 }
 
 bool ContinuationCore::is_current(const Attempt& attempt) const {

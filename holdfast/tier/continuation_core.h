@@ -50,6 +50,9 @@ class ContinuationCore {
       const Checkpoint& checkpoint);
   void submit_cleanup(const std::string& key);
   void note_end(const JobEnd& end);
+  /// Gives the claims of settled keys back. The lock is open in between:
+  /// nothing of this but the lock is held over the store's locks.
+  void give_back(Lock& lock);
   ContinuationStats stats_locked() const;
 
   SpillQueue& queue_;

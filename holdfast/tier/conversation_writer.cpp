@@ -2,6 +2,10 @@
 
 #include "holdfast/tier/conversation_writer.h"
 
+#include <algorithm>
+#include <cstdio>
+#include <random>
+#include <string_view>
 #include <utility>
 
 #include "holdfast/base/check.h"
@@ -17,7 +21,49 @@ namespace {
 
 // A device wants writes of a mebibyte; smaller pieces are gathered.
 constexpr size_t kGathered = size_t{1} << 20;
-constexpr int kMostNames = 1000;
+constexpr size_t kIdDigits = 16;
+constexpr std::string_view kUnfinishedEnd = ".unfinished";
+
+std::string drawn_digits() {
+  std::random_device device;
+  char digits[kIdDigits + 1];
+  std::snprintf(digits, sizeof(digits), "%08x%08x", device(), device());
+  return digits;
+}
+
+/// PATH.0123456789abcdef.unfinished
+bool is_unfinished(std::string_view name, std::string_view of) {
+  if (!name.starts_with(of) || !name.ends_with(kUnfinishedEnd) ||
+      name.size() != of.size() + 1 + kIdDigits + kUnfinishedEnd.size() ||
+      name[of.size()] != '.') {
+    return false;
+  }
+  const std::string_view digits = name.substr(of.size() + 1, kIdDigits);
+  return std::ranges::all_of(digits, [](char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
+  });
+}
+
+/// Removes what writers of the path left who died. What fails to go is for the
+/// next one. No name is drawn twice: one that its writer gave up or renamed
+/// meanwhile is nobody's.
+void remove_left(FileSystem& files, const std::string& path) {
+  const auto names = files.list(folder_of_path(path));
+  if (!names.ok()) {
+    return;
+  }
+  const size_t begin = path.rfind('/') + 1; // of its name; 0: all of it
+  const std::string of = path.substr(begin);
+  for (const std::string& name : names.value()) {
+    if (!is_unfinished(name, of)) {
+      continue;
+    }
+    const std::string left = path.substr(0, begin) + name;
+    if (const auto lock = files.lock(left, FileSystem::Wait::kNo); lock.ok()) {
+      (void)files.remove(left).ok();
+    }
+  }
+}
 
 void require_path(const Conversation& what) {
   int64_t tokens = 0;
@@ -44,33 +90,59 @@ ConversationWriter::create(ConversationWriterOptions options) {
   expect(
       options.zstd_level >= 0 && options.zstd_level <= kMostZstdLevel,
       "[conversation] expected a level of zstd from 0 to 19, got another");
-  for (int i = 0;; ++i) {
-    std::string name = options.path + "." + std::to_string(i) + ".unfinished";
-    Result<std::unique_ptr<File>> file = options.files->create(name);
-    if (file.ok()) {
-      return std::unique_ptr<ConversationWriter>(new ConversationWriter(
-          std::move(options), std::move(name), std::move(file).value()));
-    }
-    // Taken by another writer, or left by one that died.
-    if (file.status().code() != ErrorCode::kInvalidArgument ||
-        i + 1 == kMostNames) {
+  remove_left(*options.files, options.path);
+  Result<Unfinished> made = create_unfinished(*options.files, options.path);
+  if (!made.ok()) {
+    return made.status();
+  }
+  return std::unique_ptr<ConversationWriter>(
+      new ConversationWriter(std::move(options), std::move(made).value()));
+}
+
+// Another writer may take the file for one whose owner died between its making
+// and its locking: then another name is drawn.
+Result<ConversationWriter::Unfinished> ConversationWriter::create_unfinished(
+    FileSystem& files,
+    const std::string& path) {
+  for (int tries = 100;; --tries) {
+    Unfinished made;
+    made.path = path + "." + drawn_digits() + std::string(kUnfinishedEnd);
+    Result<std::unique_ptr<File>> file = files.create(made.path);
+    if (!file.ok()) {
       return file.status();
+    }
+    made.file = std::move(file).value();
+    auto lock = files.lock(made.path, FileSystem::Wait::kNo);
+    const Result<FileFacts> own = made.file->facts();
+    const Result<FileFacts> named = files.facts(made.path);
+    if (lock.ok() && own.ok() && named.ok() &&
+        own.value().inode == named.value().inode) {
+      made.lock = std::move(lock).value();
+      return made;
+    }
+    // Its own, or an empty one that locking made anew.
+    (void)files.remove(made.path).ok();
+    const bool taken = lock.ok()
+        ? own.ok() && named.ok()
+        : lock.status().code() == ErrorCode::kOutOfBudget;
+    if (!taken || tries == 1) {
+      return !lock.ok() ? lock.status()
+          : !own.ok()   ? own.status()
+          : !named.ok() ? named.status()
+                        : Status(ErrorCode::kIo, made.path + ": was taken");
     }
   }
 }
 
 ConversationWriter::ConversationWriter(
     ConversationWriterOptions options,
-    std::string unfinished,
-    std::unique_ptr<File> file)
-    : options_(std::move(options)),
-      unfinished_(std::move(unfinished)),
-      file_(std::move(file)) {}
+    Unfinished unfinished)
+    : options_(std::move(options)), unfinished_(std::move(unfinished)) {}
 
 ConversationWriter::~ConversationWriter() {
-  if (file_) {
-    file_.reset();
-    (void)options_.files->remove(unfinished_).ok();
+  if (unfinished_.file) {
+    unfinished_.file.reset();
+    (void)options_.files->remove(unfinished_.path).ok();
   }
 }
 
@@ -81,7 +153,7 @@ Status ConversationWriter::append(std::span<const std::byte> bytes) {
 }
 
 Status ConversationWriter::flush() {
-  const Status status = file_->write(flushed_, gathered_);
+  const Status status = unfinished_.file->write(flushed_, gathered_);
   flushed_ += Bytes(std::ssize(gathered_));
   gathered_.clear();
   return status;
@@ -180,18 +252,19 @@ Status ConversationWriter::publish(const std::vector<std::byte>& directory) {
   }
   header.file_bytes = end_;
   if (status.ok()) {
-    status = file_->write(Bytes(0), encode_conversation_header(header));
+    status =
+        unfinished_.file->write(Bytes(0), encode_conversation_header(header));
   }
   if (status.ok()) {
-    status = file_->sync();
+    status = unfinished_.file->sync();
   }
   if (status.ok()) {
-    status = options_.files->rename(unfinished_, options_.path);
+    status = options_.files->rename(unfinished_.path, options_.path);
   }
   if (!status.ok()) {
     return status;
   }
-  file_.reset();
+  unfinished_ = {};
   return options_.files->sync_folder(folder_of_path(options_.path));
 }
 

@@ -3,9 +3,11 @@
 // Writes a conversation's file (docs/conversation.md), piece by piece: it holds
 // one image in memory, whatever the conversation's length.
 //
-// Under a name of its own until finish(): then synced, renamed, and the folder
+// Under a drawn name until finish(): then synced, renamed, and the folder
 // synced. Whoever reads the path meets the former file, or the whole new one.
-// Threads: one at a time.
+// It is locked meanwhile; the unfinished files of the path that nobody holds
+// are of writers who died, and the next one removes them. Threads: one at a
+// time.
 
 #pragma once
 
@@ -54,18 +56,21 @@ class ConversationWriter {
   finish(const ScopeText& scope, const ConversationRecord& record);
 
  private:
-  ConversationWriter(
-      ConversationWriterOptions options,
-      std::string unfinished,
-      std::unique_ptr<File> file);
+  struct Unfinished {
+    std::string path;
+    std::unique_ptr<File> file;
+    std::unique_ptr<FileLock> lock;
+  };
+  ConversationWriter(ConversationWriterOptions options, Unfinished unfinished);
+  static Result<Unfinished>
+  create_unfinished(FileSystem& files, const std::string& path);
   Result<ConversationPiece> add(std::span<const std::byte> bytes);
   Status append(std::span<const std::byte> bytes);
   Status flush();
   Status publish(const std::vector<std::byte>& directory);
 
   const ConversationWriterOptions options_;
-  const std::string unfinished_;
-  std::unique_ptr<File> file_; // null once it is finished
+  Unfinished unfinished_; // no file once it is finished
   Conversation content_;
   Bytes end_{kConversationHeaderBytes}; // of the data
   Bytes flushed_{kConversationHeaderBytes};

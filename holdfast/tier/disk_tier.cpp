@@ -264,4 +264,8 @@ const DiskTierOptions& DiskTier::options() const {
   return core_->options;
 }
 
+KeyClaims DiskTier::claims() const {
+  return core_->claims();
+}
+
 } // namespace holdfast

@@ -27,6 +27,7 @@
 #include "holdfast/tier/batch.h"
 #include "holdfast/tier/forget_request.h"
 #include "holdfast/tier/ids.h"
+#include "holdfast/tier/key_claims.h"
 #include "holdfast/tier/stored.h"
 #include "holdfast/tier/tier_listener.h"
 #include "holdfast/tier/tier_report.h"
@@ -130,8 +131,11 @@ class DiskTier {
   /// Of all spaces.
   Result<std::vector<StoredRecord>> records();
   Result<std::string> record_body(const RecordName& name);
-  /// All of it as of one moment, whatever the scope.
+  /// All of it as of one moment, whatever the scope. kCorrupt, from then on,
+  /// where its body cannot be read.
   Result<RecordText> record_text(const RecordName& name);
+  /// The same without its body.
+  Result<RecordText> record_tokens(const RecordName& name);
   Status pin_record(const RecordName& name, bool pinned);
   /// Removes the record alone; its nodes may serve others. Ok where none is.
   Result<Removed> remove_record(const RecordName& name);
@@ -170,6 +174,8 @@ class DiskTier {
   TierReport report() const;
   Result<TierStats> stats();
   const DiskTierOptions& options() const;
+  /// Of whoever works on its records (record_claims.h): nobody evicts them.
+  KeyClaims claims() const;
 
  private:
   explicit DiskTier(std::unique_ptr<DiskTierCore> core);

@@ -239,8 +239,7 @@ void DiskTierCore::write_pending_touches() {
 }
 
 std::set<std::string> DiskTierCore::claimed() const {
-  return value_of(
-      KeyClaims(options.files, folder->path(TierFolder::kClaims)).claimed());
+  return value_of(claims().claimed());
 }
 
 void DiskTierCore::expire_records(Removed& removed) {

@@ -67,6 +67,9 @@ class DiskTierCore {
 
   const DiskTierOptions options;
   const std::shared_ptr<TierFolder> folder;
+  KeyClaims claims() const {
+    return {options.files, folder->path(TierFolder::kClaims)};
+  }
 
   // In an access.
 

@@ -134,6 +134,7 @@ Manifest::Manifest(
   }
   const Result<FileFacts> facts = files_->facts(path_);
   facts.status().check();
+  device_ = facts.value().device;
   inode_ = facts.value().inode;
 }
 
@@ -196,7 +197,8 @@ void Manifest::migrate_from_1() {
 
 bool Manifest::is_current() const {
   const Result<FileFacts> facts = files_->facts(path_);
-  return facts.ok() && facts.value().inode == inode_;
+  return facts.ok() && facts.value().device == device_ &&
+      facts.value().inode == inode_;
 }
 
 ScopeId Manifest::find_scope(const ScopeText& text) {

@@ -94,6 +94,7 @@ class Manifest {
   const std::string path_;
   SqliteVfs vfs_;
   Database database_;
+  uint64_t device_ = 0;
   uint64_t inode_ = 0;
   Bytes counted_; // of vfs_.written()
 };

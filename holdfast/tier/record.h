@@ -40,6 +40,10 @@ class RecordContent {
   virtual ~RecordContent() = default;
   /// What it keeps alive, whole images.
   virtual Bytes bytes() const = 0;
+  /// Blocks of its record that it leaves to a later content.
+  virtual int64_t left() const {
+    return 0;
+  }
 };
 
 /// Where contents come from: state in RAM.

@@ -25,6 +25,7 @@ StoredRecord record_of(const Statement& row) {
   if (!row.is_null(6)) {
     record.body = extent_in(row, 6);
   }
+  record.body_lost = row.is_null(6) && row.integer(7) != 0;
   record.stored_ns = row.integer(9);
   record.pinned = row.integer(10) != 0;
   record.expires_ns = row.integer(11);
@@ -193,6 +194,21 @@ void remove_record_row(Database& database, const RecordName& name) {
   if (record->body.bytes > Bytes()) {
     drop_live(database, record->body);
   }
+}
+
+void lose_record_body(Database& database, const RecordName& name) {
+  const std::optional<StoredRecord> record = find_record(database, name);
+  if (!record || record->body.bytes == Bytes()) {
+    return;
+  }
+  database
+      .prepare(
+          "UPDATE records SET segment = NULL, offset = 1, bytes = 0 "
+          "WHERE space = ? AND name = ?")
+      .bind(bytes_of_text(name.space))
+      .bind(bytes_of_text(name.name))
+      .run();
+  drop_live(database, record->body);
 }
 
 void move_records(Database& database, NodeId from, NodeId to) {

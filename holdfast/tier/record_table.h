@@ -38,6 +38,8 @@ std::optional<RecordName> record_at(Database& database, const Extent& extent);
 void put_record_row(Database& database, const StoredRecord& record);
 void pin_record_row(Database& database, const RecordName& name, bool pinned);
 void remove_record_row(Database& database, const RecordName& name);
+/// Its body cannot be read: the row stays without, and says so.
+void lose_record_body(Database& database, const RecordName& name);
 void move_records(Database& database, NodeId from, NodeId to);
 
 std::span<const std::byte> bytes_of_text(std::string_view text);

@@ -2,7 +2,6 @@
 
 #include "holdfast/tier/spill_lanes.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "holdfast/base/check.h"
@@ -62,11 +61,6 @@ SpillLanes::extract(const std::string& key, const Predicate& wanted) {
     settle(at);
   }
   return result;
-}
-
-bool SpillLanes::ready() const {
-  return std::ranges::any_of(
-      ready_, [](const Ready& lanes) { return !lanes.empty(); });
 }
 
 void SpillLanes::move_wanted(Lane& lane, const Predicate& wanted, Jobs& out) {

@@ -41,8 +41,6 @@ class SpillLanes {
   /// The same of one key, at the price of that key alone.
   Jobs extract(const std::string& key, const Predicate& wanted);
 
-  /// True where take() gives a job.
-  bool ready() const;
   /// Keys with a waiting or running job.
   size_t lanes() const {
     return lanes_.size();

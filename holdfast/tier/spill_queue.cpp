@@ -60,7 +60,9 @@ const char* name(DropReason reason) {
 }
 
 SpillQueue::SpillQueue(const SpillQueueOptions& options)
-    : clock_(options.clock), inline_(options.writers == 0) {
+    : clock_(options.clock),
+      more_spill_bytes_(options.more_spill_bytes),
+      inline_(options.writers == 0) {
   expect(clock_ != nullptr, "[SpillQueue] expected a clock, got none");
   expect(
       options.writers >= 0 && options.writers <= kMaxWriters,
@@ -132,7 +134,15 @@ void SpillQueue::wake() {
 bool SpillQueue::has_room(const SpillJob& job) {
   const Class& its = of(job.kind);
   return job.kind == JobClass::kCleanup ||
-      its.stats.pending_bytes + job.bytes <= its.limit;
+      its.stats.pending_bytes + job.bytes <= limit(job.kind);
+}
+
+Bytes SpillQueue::limit(JobClass kind) {
+  Class& its = of(kind);
+  if (kind == JobClass::kSpill && more_spill_bytes_) {
+    its.limit = std::max(its.limit, more_spill_bytes_());
+  }
+  return its.limit;
 }
 
 std::optional<DropReason> SpillQueue::refusal(const SpillJob& job) {
@@ -142,7 +152,7 @@ std::optional<DropReason> SpillQueue::refusal(const SpillJob& job) {
   if (closed_) {
     return DropReason::kClosed;
   }
-  if (job.bytes > of(job.kind).limit) {
+  if (job.bytes > limit(job.kind)) {
     return DropReason::kTooLarge;
   }
   return std::nullopt;

@@ -39,6 +39,9 @@ struct SpillQueueOptions {
   /// in an order that depends on the calls alone.
   int writers = 1;
   Bytes spill_bytes{int64_t{256} << 20};
+  /// Where there is one, asked with each spill that comes: spills may hold so
+  /// much from then on, where it is more. Called under the queue's lock.
+  std::function<Bytes()> more_spill_bytes = nullptr;
   Bytes checkpoint_bytes{int64_t{64} << 20};
 };
 
@@ -118,8 +121,11 @@ class SpillQueue {
   Class& of(JobClass kind) {
     return classes_[static_cast<size_t>(kind)];
   }
+  /// What the class may hold; it grows, so that what was admitted, or waits,
+  /// still fits.
+  Bytes limit(JobClass kind);
   bool has_room(const SpillJob& job);
-  /// Why the job can never be admitted, if so.
+  /// Why the job cannot be admitted however long it waits, if so.
   std::optional<DropReason> refusal(const SpillJob& job);
   Admission drop(JobClass kind, DropReason reason);
   void admit(SpillJob job);
@@ -138,6 +144,7 @@ class SpillQueue {
   void write();
 
   const std::shared_ptr<Clock> clock_;
+  const std::function<Bytes()> more_spill_bytes_;
   const bool inline_;
   mutable std::mutex mutex_;
   std::condition_variable work_;

@@ -52,6 +52,7 @@ struct StoredRecord {
   NodeId leaf;
   Position length;
   Extent body; // of no bytes: empty, and no segment
+  bool body_lost = false; // it had one, which could not be read
   int64_t stored_ns = 0; // wall clock
   int64_t expires_ns = 0;
   bool pinned = false;

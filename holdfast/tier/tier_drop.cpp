@@ -43,7 +43,7 @@ bool drop_image(Database& database, const Extent& extent, Lost& lost) {
 bool drop_body(Database& database, const Extent& extent) {
   const auto record = record_at(database, extent);
   if (record) {
-    remove_record_row(database, *record);
+    lose_record_body(database, *record); // it can still be named
   }
   return record.has_value();
 }

@@ -54,9 +54,6 @@ class TierFolder {
   FileSystem& files() const {
     return *files_;
   }
-  const std::shared_ptr<FileSystem>& shared_files() const {
-    return files_;
-  }
   const std::string& path() const {
     return folder_;
   }

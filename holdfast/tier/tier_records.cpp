@@ -86,6 +86,12 @@ find_text(DiskTierCore& core, const RecordName& name) {
 /// A copy of its body, which is asked for after the copying whether it is
 /// whole.
 Result<std::string> body_of(DiskTierCore& core, const StoredRecord& record) {
+  if (record.body_lost) {
+    return Status(
+        ErrorCode::kCorrupt,
+        "[DiskTier] expected the body of record " + record.name.name +
+            ", got one that was damaged, and dropped");
+  }
   const Result<MappedImage> body =
       map_extent(core, record.body, core.options.verify);
   if (!body.ok()) {
@@ -143,6 +149,16 @@ Result<RecordText> DiskTier::record_text(const RecordName& name) {
       return body.status();
     }
   }
+}
+
+Result<RecordText> DiskTier::record_tokens(const RecordName& name) {
+  Result<std::optional<RecordText>> found =
+      core_->run([&] { return find_text(*core_, name); });
+  if (!found.ok()) {
+    return found.status();
+  }
+  return found.value() ? Result<RecordText>(std::move(*found.value()))
+                       : Result<RecordText>(no_record(name));
 }
 
 Result<std::string> DiskTier::record_body(const RecordName& name) {

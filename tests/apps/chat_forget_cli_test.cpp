@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/apps/chat_fixture.h"
+#include "tests/apps/kept_folder.h"
 
 namespace holdfast::test {
 namespace {
@@ -123,6 +124,23 @@ TEST_F(ForgottenChat, CutsABlockInWhichAShorterChatEnds) {
   EXPECT_TRUE(gone["rests"].empty());
   EXPECT_EQ(objects(kept({"--continue", "a"}), "the\n").size(), 1u);
   forget("a");
+  expect_nothing_left();
+}
+
+// Its body alone knew of the branch that was left.
+TEST_F(ForgottenChat, ThatIsDamagedSaysThatOtherBranchesMayStay) {
+  objects(kept({"-n", "40", "--name", "a"}), "hello\nthe\n/undo\nhello the\n");
+  damage_body(folder_, {"chat", "a"});
+  const Outcome outcome =
+      run({"state", "forget", "chat/a", "--json", "--state", folder_});
+  EXPECT_EQ(outcome.code, 1);
+  const Json gone = json_lines(outcome.out).at(0);
+  EXPECT_EQ(gone["clean"], false);
+  EXPECT_EQ(gone["damaged"], Json::array({"chat/a"}));
+  EXPECT_EQ(gone["found"], 0);
+  EXPECT_THAT(outcome.err, HasSubstr("--all"));
+  EXPECT_EQ(state({"stats"}).at(0)["records"], 0);
+  EXPECT_EQ(state({"forget", "--all"}).at(0)["clean"], true);
   expect_nothing_left();
 }
 

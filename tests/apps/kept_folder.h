@@ -11,6 +11,8 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "holdfast/env/posix_file_system.h"
+#include "holdfast/tier/disk_tier.h"
 #include "tests/apps/json_lines.h"
 #include "tests/apps/program.h"
 
@@ -64,6 +66,37 @@ class Folder {
  private:
   const std::string path_;
 };
+
+/// Changes a byte of the body of a record of a state folder that has it in its
+/// only segment that long.
+inline void damage_body(const std::string& folder, const RecordName& name) {
+  const auto files = posix_file_system();
+  const std::string path = folder + "/tier";
+  const Extent body =
+      DiskTier::open({.folder = path, .files = files, .clock = system_clock()})
+          .value()
+          ->record(name)
+          .value()
+          .body;
+  int damaged = 0;
+  const auto names = files->list(path);
+  for (const std::string& each : names.value()) {
+    if (!each.ends_with(".segment")) {
+      continue;
+    }
+    const auto file =
+        files->open(path + "/" + each, FileSystem::Access::kReadWrite).value();
+    std::vector<std::byte> bytes(static_cast<size_t>(body.bytes.get()));
+    if (!file->read(body.offset, bytes).ok() ||
+        static_cast<char>(bytes[0]) != 'H') { // of "HoFbody"
+      continue;
+    }
+    bytes[0] ^= std::byte{1};
+    file->write(body.offset, bytes).check();
+    ++damaged;
+  }
+  ASSERT_EQ(damaged, 1);
+}
 
 inline const std::string kLong =
     "hello the hello the hello the hello the hello the hello the hello the";

@@ -10,6 +10,7 @@
 
 #include "holdfast/env/posix_file_system.h"
 #include "holdfast/tier/disk_tier.h"
+#include "holdfast/tier/tier_folder.h"
 #include "tests/apps/kept_folder.h"
 
 namespace holdfast::test {
@@ -220,6 +221,23 @@ TEST(StateCommand, ForgetsOneTextAndLeavesWhatOthersShare) {
   EXPECT_EQ(again["ids"], kept["ids"]);
 }
 
+// One byte of a text's body rots: the text still has its name, and goes whole.
+TEST(StateCommand, ForgetsATextWhoseBodyIsDamaged) {
+  const Folder folder("rotten");
+  folder.generate(kLong, 70);
+  const auto name = folder.json({"ls"}).at(0)["name"].get<std::string>();
+  damage_body(folder.path(), {"text", name});
+  EXPECT_EQ(folder.state({"verify"}).code, 1);
+  ASSERT_EQ(folder.json({"ls"}).size(), 1u);
+  EXPECT_EQ(folder.json({"ls"}).at(0)["name"], name);
+  const Json gone = folder.json({"forget", name}).at(0);
+  EXPECT_EQ(gone["clean"], true) << gone.dump();
+  EXPECT_GT(gone["runs"], 2);
+  EXPECT_GT(gone["nodes"], 0);
+  EXPECT_EQ(folder.json({"stats"}).at(0)["nodes"], 0);
+  EXPECT_TRUE(folder.json({"ls"}).empty());
+}
+
 TEST(StateCommand, ForgetsEverything) {
   const Folder folder("all");
   folder.generate(kLong);
@@ -295,6 +313,21 @@ TEST(StateCommand, FlushSaysThatNothingIsPending) {
       << "x";
   EXPECT_EQ(folder.json({"flush"}).at(0)["pending"], 0);
   EXPECT_EQ(folder.state({"flush", "--wait", "-1"}).code, 2);
+}
+
+TEST(StateCommand, FlushEndsWithOneWhileAStoreOfAProcessIsNotThrough) {
+  const Folder folder("under_way");
+  folder.generate(kLong);
+  TierFolder other(posix_file_system(), folder.path() + "/tier");
+  other.enter(); // a process that lives
+  const std::string store = other.unfinished_path(other.next_segment());
+  posix_file_system()->create(store).value();
+  const Outcome waited = folder.state({"flush", "--wait", "0.1", "--json"});
+  EXPECT_EQ(waited.code, 1);
+  EXPECT_EQ(Folder::objects(waited.out).at(0)["pending"], 1);
+  EXPECT_THAT(waited.err, HasSubstr("under way"));
+  posix_file_system()->remove(store).check();
+  EXPECT_EQ(folder.json({"flush"}).at(0)["pending"], 0);
 }
 
 } // namespace

@@ -197,6 +197,20 @@ TEST_P(CutFile, BeforeTheRowBeginsIsAMiss) {
   expect_recomputed();
 }
 
+// What RAM has of a text is mapped from there: an export copies zeros.
+TEST_P(CutFile, UnderAnExportIsNoFileOfZeros) {
+  begin();
+  process_->cache().put(begun_->row, {text_tokens(kStored)});
+  cut(GetParam());
+  const std::string path = folder_ / "exported";
+  const auto exported = process_->cache().export_prefix(
+      {text_tokens(kStored)}, {posix_file_system(), path, 0});
+  EXPECT_EQ(exported.status().code(), ErrorCode::kCorrupt);
+  EXPECT_EQ(
+      posix_file_system()->facts(path).status().code(), ErrorCode::kNotFound);
+  expect_recomputed();
+}
+
 INSTANTIATE_TEST_SUITE_P(
     To,
     CutFile,

@@ -125,6 +125,18 @@ TEST(
   }
 }
 
+// A model with blocks of more than a checkpoint's share.
+TEST(GenerationStore, ACheckpointHoldsABlockHoweverLargeItIs) {
+  Rig rig(MemoryFileSystem::make(), {.most_bytes = Bytes(1)});
+  auto attempt = rig.begin();
+  rig.grow(200); // 3 full blocks
+  for (const int64_t nodes : {1, 2, 3, 3}) {
+    rig.save(attempt, "body");
+    ASSERT_TRUE(rig.flush().durable);
+    EXPECT_EQ(rig.disk().stats().value().nodes, nodes);
+  }
+}
+
 TEST(GenerationStore, TenantsHaveKeysOfTheirOwn) {
   const auto files = MemoryFileSystem::make();
   Rig one(files, {.tenant = "one"});

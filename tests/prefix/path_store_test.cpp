@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <memory>
 #include <span>
@@ -29,8 +30,10 @@ using namespace test;
 /// A store over a state's tree and a disk, with no coordinator. Layers of the
 /// state see 20 positions, or all.
 struct StoreRig {
-  explicit StoreRig(Bytes max_disk = Bytes(int64_t{1} << 30))
-      : max_bytes(max_disk) {
+  explicit StoreRig(
+      Bytes max_disk = Bytes(int64_t{1} << 30),
+      const StateOptions& given = options())
+      : max_bytes(max_disk), state(given) {
     store.set_planes(std::make_shared<const ImagePlanes>(state.groups()));
   }
 
@@ -45,7 +48,10 @@ struct StoreRig {
   /// length holds them.
   Inserted insert(int64_t length) {
     const RowId row = state.add_row();
-    append_to(state, row, {&vectors, 0, length});
+    for (int64_t done = 0; done < length; done = state.length(row).get()) {
+      const int64_t count = std::min(length - done, state.max_append(row));
+      append_to(state, row, {&vectors, done, count});
+    }
     const auto tokens = text_tokens(length);
     Inserted inserted =
         tree.insert(scope, {tokens}, state.snapshot(row, tokens).row());
@@ -88,7 +94,7 @@ struct StoreRig {
 
   const Bytes max_bytes;
   Sequence vectors{kLength, 51};
-  State state{options()};
+  State state;
   std::shared_ptr<MemoryFileSystem> memory = disk();
   std::shared_ptr<SyncHook> files = std::make_shared<SyncHook>(memory);
   std::unique_ptr<DiskTier> tier = open();
@@ -153,6 +159,25 @@ TEST(PathStore, ALongerPathWithTheWindowCoversAShorterOne) {
        .state = Position(100),
        .record = {}});
   EXPECT_TRUE(rig.store.is_covered(shorter));
+}
+
+// From 128 tokens on the longer row has its blocks in another precision: a row
+// of fewer tokens needs the first one's.
+TEST(PathStore, ALongerPathAboveAPrecisionsStartCoversNoneBelowIt) {
+  for (const int64_t longer : {110, 250}) {
+    StoreRig rig(Bytes(int64_t{1} << 30), with_codecs("bf16", 128));
+    ASSERT_TRUE(rig.write(rig.want(longer)).ok());
+    rig.tree.reclaim(Bytes(int64_t{1} << 40)); // the disk alone has it
+    const RecordKey shorter = StoreRig::key(100);
+    rig.wanted.put(
+        shorter,
+        {.tokens = shorter.tokens,
+         .marks = {},
+         .fresh = {{.node = {.index = 99, .generation = 9}, .slots = {}}},
+         .state = Position(100),
+         .record = {}});
+    EXPECT_EQ(rig.store.is_covered(shorter), longer == 110) << longer;
+  }
 }
 
 // It would lose its body.
@@ -321,6 +346,41 @@ TEST(PathStore, WhatTheTreeCallsStoredIsNotWhatTheDiskLost) {
     EXPECT_TRUE(!images || rig.tier->has(*images).value());
   }
   rig.tree.check();
+}
+
+// As another process does that verified the folder: the index is read again,
+// and the node is there, without the image.
+TEST(PathStore, AnImageThatAnotherProcessDroppedLeavesTheIndex) {
+  StoreRig rig;
+  ASSERT_TRUE(rig.write(rig.want(150)).ok());
+  rig.tree.reclaim(Bytes(int64_t{1} << 40)); // the disk alone has it
+  const auto tokens = text_tokens(150);
+  const Path text{tokens};
+  ASSERT_EQ(rig.tree.known(rig.scope, text), Position(150));
+  const auto names = rig.files->list("/state").value();
+  for (const std::string& name : names) {
+    if (name.ends_with(".segment")) {
+      const auto file =
+          rig.files->open("/state/" + name, FileSystem::Access::kReadWrite)
+              .value();
+      std::byte first[1];
+      file->read(Bytes(4096), first).check();
+      first[0] ^= std::byte{1};
+      file->write(Bytes(4096), first).check();
+    }
+  }
+  const auto other = DiskTier::open({.folder = "/state",
+                                     .files = rig.files,
+                                     .clock = std::make_shared<ManualClock>()})
+                         .value();
+  EXPECT_EQ(other->verify().value().dropped.size(), 1u);
+  ASSERT_TRUE(load_tree(rig.tree, *rig.tier).ok());
+  EXPECT_LT(rig.tree.known(rig.scope, text), Position(150));
+  EXPECT_FALSE(rig.tree.is_stored(rig.scope, text));
+  rig.tree.check();
+  // Computed again, it is written again.
+  ASSERT_TRUE(rig.write(rig.want(150)).ok());
+  EXPECT_EQ(rig.known_to_others(150), 150);
 }
 
 TEST(PathStore, APathWhoseStateIsGoneIsMissing) {

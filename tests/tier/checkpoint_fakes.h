@@ -62,7 +62,12 @@ class FakeCheckpoints : public CheckpointStore {
           ErrorCode::kUnsupported, "[FakeCheckpoints] in use elsewhere");
     }
     ++claims_;
-    return std::shared_ptr<void>(this, [this](void*) { --claims_; });
+    return std::shared_ptr<void>(this, [this](void*) {
+      if (const auto hook = during_release) {
+        hook();
+      }
+      --claims_;
+    });
   }
 
   std::optional<Kept> kept(const std::string& key) const {
@@ -82,8 +87,14 @@ class FakeCheckpoints : public CheckpointStore {
     return claims_;
   }
 
+  /// Of `elsewhere`, for tests with threads.
+  std::mutex& mutex() const {
+    return mutex_;
+  }
+
   std::function<void(const std::string&)> during_write;
   std::function<void(const std::string&)> during_remove;
+  std::function<void()> during_release; // of a claim
   std::atomic<int64_t> write_failures{0}; // of the calls to come
   std::atomic<int64_t> remove_failures{0};
   std::set<std::string> failing; // keys of which every call fails

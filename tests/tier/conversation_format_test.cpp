@@ -3,7 +3,13 @@
 #include "holdfast/tier/conversation_format.h"
 
 #include <fstream>
+#include <functional>
 #include <iterator>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -168,7 +174,7 @@ TEST(ConversationWriter, AFailedWriteLeavesTheFormerFileWhole) {
 }
 
 TEST(ConversationWriter, APowerLossLeavesTheFormerFileOrTheNewOne) {
-  for (int64_t k = 0; k < 12; ++k) {
+  for (int64_t k = 0; k < 16; ++k) {
     const auto memory = MemoryFileSystem::make();
     {
       const auto writer =
@@ -192,6 +198,78 @@ TEST(ConversationWriter, APowerLossLeavesTheFormerFileOrTheNewOne) {
     const std::string scope = reader->content().scope.text;
     EXPECT_TRUE(scope == "new" || (scope == "old" && !acknowledged)) << k;
   }
+}
+
+std::unique_ptr<ConversationWriter> writer_of(
+    const std::shared_ptr<FileSystem>& files,
+    const std::string& path = "/talk") {
+  return ConversationWriter::create({files, path, 0}).value();
+}
+
+void finish(ConversationWriter& writer, const std::string& scope) {
+  writer.finish({scope}, {"", "", 0, Position(0), {}}).value();
+}
+
+TEST(ConversationWriter, RemovesWhatAKilledWriterLeftAndNothingElse) {
+  const auto memory = MemoryFileSystem::make();
+  const std::set<std::string> others = {
+      "talk.0123456789abcde.unfinished",
+      "talk.0123456789abcdeX.unfinished",
+      "talk.0123456789abcdef.unfinished.txt",
+      "talkative.0123456789abcdef.unfinished"};
+  for (const std::string& name : others) {
+    memory->create("/" + name).value();
+  }
+  memory->create("/talk.0123456789abcdef.unfinished").value();
+  const auto first = writer_of(memory);
+  const auto names = [&] {
+    const auto list = memory->list("/").value();
+    return std::set<std::string>(list.begin(), list.end());
+  };
+  EXPECT_FALSE(names().contains("talk.0123456789abcdef.unfinished"));
+  const auto second = writer_of(memory); // the first one is at work
+  EXPECT_EQ(names().size(), others.size() + 2);
+  finish(*first, "first");
+  finish(*second, "second");
+  std::set<std::string> expected = others;
+  expected.insert("talk");
+  EXPECT_EQ(names(), expected);
+  EXPECT_EQ(
+      ConversationReader::open(*memory, "/talk").value()->content().scope.text,
+      "second");
+}
+
+/// Does something before the first lock.
+class BeforeLock : public FaultyFileSystem {
+ public:
+  BeforeLock(std::shared_ptr<FileSystem> below, std::function<void()> act)
+      : FaultyFileSystem(std::move(below)), act_(std::move(act)) {}
+  Result<std::unique_ptr<FileLock>>
+  lock(const std::string& path, Wait wait) override {
+    if (act_) {
+      std::exchange(act_, nullptr)();
+    }
+    return FaultyFileSystem::lock(path, wait);
+  }
+
+ private:
+  std::function<void()> act_;
+};
+
+// Between its making and its locking the file looks like a dead one's.
+TEST(ConversationWriter, DrawsAnotherNameWhereItsFileWasTakenForADeadOnes) {
+  const auto memory = MemoryFileSystem::make();
+  std::unique_ptr<ConversationWriter> other;
+  const auto files =
+      std::make_shared<BeforeLock>(memory, [&] { other = writer_of(memory); });
+  const auto writer = writer_of(files);
+  EXPECT_EQ(memory->list("/").value().size(), 2u);
+  finish(*other, "other");
+  finish(*writer, "mine");
+  EXPECT_EQ(memory->list("/").value(), (std::vector<std::string>{"talk"}));
+  EXPECT_EQ(
+      ConversationReader::open(*memory, "/talk").value()->content().scope.text,
+      "mine");
 }
 
 TEST(ConversationWriter, WhatIsNoPathIsRefused) {

@@ -111,7 +111,7 @@ TEST_F(RecordEviction, NeverTakesABodyThatIsPinnedClaimedOrMapped) {
     store_alone(number).value();
   }
   ASSERT_TRUE(tier_->pin_record(named(0), true).ok());
-  KeyClaims claims(rig_.memory, rig_.options.folder + "/claims");
+  KeyClaims claims = tier_->claims();
   auto claimed = claims.claim(record_claim(named(1))).value();
   const auto other = rig_.open();
   MappedImage mapped = other->map(other->record(named(2)).value().body).value();
@@ -127,7 +127,7 @@ TEST_F(RecordEviction, NeverTakesABodyThatIsPinnedClaimedOrMapped) {
 TEST_F(RecordEviction, NeverTakesTheLeafOfAClaimedRecord) {
   store_chat(1);
   store_chat(2);
-  KeyClaims claims(rig_.memory, rig_.options.folder + "/claims");
+  KeyClaims claims = tier_->claims();
   auto claimed = claims.claim(record_claim({"chat", "2"})).value();
   const auto other = rig_.open(); // as another process
   EXPECT_THAT(
@@ -143,7 +143,7 @@ TEST_F(RecordEviction, AClaimOfAFolderIsOfAllBelowIt) {
   for (const char* name : {"chat/a/3", "chat/a", "chat/ab/3", "chat/a/b/4"}) {
     tier_->store(alone(scope_, name)).value();
   }
-  KeyClaims claims(rig_.memory, rig_.options.folder + "/claims");
+  KeyClaims claims = tier_->claims();
   const auto folder =
       claims.claim(folder_claim({"generation", "chat/a"})).value();
   const auto one =

@@ -53,6 +53,48 @@ TEST(RecordText, HasTheTokensOfItsNodesUpToItsLength) {
       tier->record_text({"chat", "b"}).status().code(), ErrorCode::kNotFound);
 }
 
+// Else it could not be named, and what it names not be forgotten.
+TEST(RecordText, ADamagedBodyDoesNotTakeTheRecordWithIt) {
+  TierRig rig;
+  const auto tier = rig.open();
+  const ScopeId scope = tier->scope(kScope).value();
+  const RecordName name{"chat", "a"};
+  const StoreBatch batch = growing(scope, chat_tokens(1, 150), "a", rig.images);
+  ASSERT_TRUE(tier->store(batch).ok());
+  const Extent body = tier->record(name).value().body;
+  flip(
+      *rig.memory, segments_of(*rig.memory, "/state").at(0), body.offset.get());
+  for (int round = 0; round < 2; ++round) { // it is dropped by the first
+    EXPECT_EQ(tier->record_text(name).status().code(), ErrorCode::kCorrupt);
+    EXPECT_EQ(tier->record_body(name).status().code(), ErrorCode::kCorrupt);
+  }
+  EXPECT_TRUE(tier->record(name).value().body_lost);
+  EXPECT_EQ(names(*tier), (std::vector<std::string>{"a"}));
+  const RecordText text = tier->record_tokens(name).value();
+  EXPECT_EQ(text.tokens, chat_tokens(1, 150));
+  EXPECT_EQ(text.body, "");
+  EXPECT_EQ(offered(*rig.open()).restorable(chat_tokens(1, 150)), 150);
+  expect_consistent(*tier);
+  // It is whole again once it is stored again.
+  ASSERT_TRUE(tier->store(batch).ok());
+  EXPECT_EQ(tier->record_text(name).value().body, batch.record->body);
+  EXPECT_FALSE(tier->record(name).value().body_lost);
+}
+
+TEST(RecordText, OneWithADamagedBodyIsForgottenWithItsNodes) {
+  TierRig rig;
+  const auto tier = rig.open();
+  const ScopeId scope = tier->scope(kScope).value();
+  ASSERT_TRUE(
+      tier->store(growing(scope, chat_tokens(1, 150), "a", rig.images)).ok());
+  const Extent body = tier->record({"chat", "a"}).value().body;
+  flip(
+      *rig.memory, segments_of(*rig.memory, "/state").at(0), body.offset.get());
+  EXPECT_EQ(tier->verify().value().dropped.size(), 1u);
+  EXPECT_EQ(tier->forget({"chat", "a"}).value().nodes.size(), 3u);
+  EXPECT_EQ(tier->stats().value().nodes, 0);
+}
+
 TEST(RecordText, VersionZeroIsOneMoreThanTheStoredOne) {
   TierRig rig;
   const auto tier = rig.open();
