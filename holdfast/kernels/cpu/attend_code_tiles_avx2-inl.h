@@ -93,8 +93,7 @@ class CodePairs<4> {
 /// 6 and 8 bits stand for 2^-112 times the code: 2^-89 with the code in its
 /// lowest bits, without the 2^-89. Exact.
 template <int kBits>
-  requires(kBits > 5)
-class CodePairs<kBits> {
+requires(kBits > 5) class CodePairs<kBits> {
  public:
   explicit CodePairs(const CodedPlanes&) {}
 
@@ -189,8 +188,7 @@ class Avx2CodeTiles : public Avx2Tiles {
     }
     rows_of<4, 1, true>(pairs, from, a, c, kept_);
     rows_of<4, 1, true>(pairs, from + 32, a, c + 8, kept_ + 256);
-    multiply(
-        c + 4 * kTileColumns, a + 4 * kTileK, KeptRows{kept_}, rows_ - 4);
+    multiply(c + 4 * kTileColumns, a + 4 * kTileK, KeptRows{kept_}, rows_ - 4);
   }
 
   /// kRows rows by 8 kHalves columns.

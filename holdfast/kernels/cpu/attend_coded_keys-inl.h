@@ -200,8 +200,7 @@ struct CodedKeys {
   }
 
   template <bool kExpand>
-  static void
-  group_products(Tiles& tiles, const ScorePass& pass, int64_t g) {
+  static void group_products(Tiles& tiles, const ScorePass& pass, int64_t g) {
     const SplitJob& job = *pass.job;
     const int64_t width = job.key_width;
     const auto* q = static_cast<const uint16_t*>(job.q) + pass.row * width;

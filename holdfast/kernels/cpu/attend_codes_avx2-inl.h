@@ -22,7 +22,8 @@ template <int kCount, class F>
   [&]<int... kI>(std::integer_sequence<int, kI...>)
       __attribute__((always_inline)) {
     (f.template operator()<kI>(), ...);
-  }(std::make_integer_sequence<int, kCount>{});
+  }
+  (std::make_integer_sequence<int, kCount>{});
 }
 
 inline __m256i half_line(const std::byte* from, int line, int half) {
@@ -76,13 +77,12 @@ template <int kBits, int kHalves, class F>
         const __m256i high = half_line(from, kLine + 1, kHalf);
         f.template operator()<kHalf>(
             12 + kRow,
-            kRow % 2 == 0
-                ? mix(0x30,
-                      _mm256_srli_epi16(high, 8),
-                      _mm256_srli_epi16(low, 12))
-                : mix(0x3c,
-                      _mm256_srli_epi16(high, 10),
-                      _mm256_srli_epi16(low, 14)));
+            kRow % 2 == 0 ? mix(0x30,
+                                _mm256_srli_epi16(high, 8),
+                                _mm256_srli_epi16(low, 12))
+                          : mix(0x3c,
+                                _mm256_srli_epi16(high, 10),
+                                _mm256_srli_epi16(low, 14)));
       });
     });
   }
@@ -98,11 +98,10 @@ class LevelTable {
       const __m256i a = eight(levels + 16 * i);
       const __m256i b = eight(levels + 16 * i + 8);
       low_[i] = _mm256_packus_epi16(low_bytes(a), low_bytes(b));
-      high_[i] = _mm256_packus_epi16(
-          _mm256_srli_epi16(a, 8), _mm256_srli_epi16(b, 8));
+      high_[i] =
+          _mm256_packus_epi16(_mm256_srli_epi16(a, 8), _mm256_srli_epi16(b, 8));
       if constexpr (kBits == 3) { // 8 low bytes, 8 high ones
-        low_[0] =
-            _mm256_packus_epi16(low_bytes(a), _mm256_srli_epi16(a, 8));
+        low_[0] = _mm256_packus_epi16(low_bytes(a), _mm256_srli_epi16(a, 8));
       }
     }
   }
