@@ -49,7 +49,7 @@ class Slow : public Failing {
     slow_ = call;
   }
   void wait_for_it() const {
-    while (!at_work_) {
+    while (!begun_) {
       std::this_thread::yield();
     }
   }
@@ -63,6 +63,7 @@ class Slow : public Failing {
     Call of = call;
     if (slow_.compare_exchange_strong(of, Call::kNone)) {
       at_work_ = true;
+      begun_ = true;
       std::this_thread::sleep_for(std::chrono::milliseconds(50));
       after_();
       at_work_ = false;
@@ -72,6 +73,7 @@ class Slow : public Failing {
   std::function<void()> after_;
   mutable std::atomic<Call> slow_{Call::kNone};
   mutable std::atomic<bool> at_work_{false};
+  mutable std::atomic<bool> begun_{false};
   mutable std::atomic<bool> met_{false};
 };
 
@@ -175,15 +177,21 @@ TEST(AtWork, AFetchReadsNothingBesideALayerThatWrites) {
   const FetchedChannels before = state.fetch(row, LayerIndex(0));
   const RowAppend append{row, 20};
   Step step = state.begin({&append, 1});
-  auto out = attend_layers(step, {{&sequence, 70, 20}});
+  const std::vector<Part> parts{{&sequence, 70, 20}};
+  auto x = gather(parts, &Sequence::q, kHeads);
+  const auto k = gather(parts, &Sequence::k, kKvHeads);
+  const auto v = gather(parts, &Sequence::v, kKvHeads);
+  x = step.attend(LayerIndex(0), x, k, v);
   codec.slow_down(Slow::Call::kEncode);
-  mx::async_eval({out});
+  mx::async_eval({x}); // more of them, and MLX waits for the first
   codec.wait_for_it();
   const FetchedChannels within = state.fetch(row, LayerIndex(0));
   EXPECT_FALSE(codec.met());
   EXPECT_EQ(within.positions, before.positions);
   EXPECT_EQ(within.keys, before.keys);
   EXPECT_EQ(within.values, before.values);
+  x = step.attend(LayerIndex(1), x, k, v);
+  x = step.attend(LayerIndex(2), x, k, v);
   step.commit_all();
   EXPECT_EQ(state.length(row), Position(90));
 }
