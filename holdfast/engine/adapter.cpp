@@ -2,6 +2,7 @@
 
 #include "holdfast/engine/adapter.h"
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 #include <span>
@@ -58,6 +59,17 @@ std::string text_of(const std::vector<int64_t>& shape) {
   return text + "]";
 }
 
+/// Of a tensor: what tells its kind stands at the end of a long name.
+std::string shown(std::string_view name) {
+  constexpr size_t kPiece = 64; // all of it is escaped
+  constexpr size_t kMost = 4 * kPiece;
+  std::string text;
+  for (size_t at = 0; at < std::min(name.size(), kMost); at += kPiece) {
+    text += gguf_escaped(name.substr(at, kPiece));
+  }
+  return name.size() > kMost ? text + "..." : text;
+}
+
 /// How a layout names a module's two tensors.
 struct Naming {
   std::string_view before;
@@ -109,7 +121,7 @@ Error Adapter::refusal(
     const std::string& got,
     ErrorCode code) const {
   std::string text = where_ + ": tensor ";
-  text.append(gguf_escaped(tensor)).append(": expected ").append(expected);
+  text.append(shown(tensor)).append(": expected ").append(expected);
   return {code, text.append(", got ").append(got)};
 }
 
@@ -132,8 +144,7 @@ void Adapter::add(const std::string& name, const StoredTensor& stored) {
   Part& part = parts_[canonical_name(module)];
   Factor& factor = down ? part.down : part.up;
   if (!factor.name.empty()) {
-    throw refusal(
-        name, "each matrix once", gguf_quoted(factor.name) + " beside it");
+    throw refusal(name, "each matrix once", shown(factor.name) + " beside it");
   }
   factor = {.name = name, .stored = stored};
   part.module = module;
