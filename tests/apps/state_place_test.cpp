@@ -4,11 +4,11 @@
 
 #include <gtest/gtest.h>
 
+#include "apps/holdfast/state_place.h"
 #include "holdfast/env/faulty_file_system.h"
 #include "holdfast/env/manual_clock.h"
 #include "holdfast/env/memory_file_system.h"
 #include "holdfast/tier/disk_tier.h"
-#include "state_place.h"
 
 namespace holdfast::test {
 namespace {
