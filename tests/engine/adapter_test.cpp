@@ -3,6 +3,7 @@
 // Adapters that are not what they should be, each refused in one line; whose
 // state theirs is.
 
+#include <filesystem>
 #include <limits>
 
 #include <gmock/gmock.h>
@@ -89,6 +90,11 @@ class AdapterFiles : public testing::Test {
   }
 
   void write(const Parts& parts) const {
+    // A former one may have been of the other layout.
+    for (const char* file :
+         {"adapter_model.safetensors", "adapters.safetensors"}) {
+      std::filesystem::remove(folder_.path() + "/" + file);
+    }
     folder_.write("adapter_config.json", parts.config.dump());
     folder_.save(parts.file(), parts.tensors);
   }
