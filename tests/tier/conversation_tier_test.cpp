@@ -88,10 +88,12 @@ TEST(ConversationTier, ARecordTakesNothingAlongThatComesBehindIt) {
   ExportRig from;
   StoreBatch shorter = chat_batch(
       from.tier->scope(kScopeText).value(),
-      chat_tokens(0, kTokens),
+      chat_tokens(0, 192), // its leaf is of 129 to 192
       "two",
       from.rig.images);
   shorter.record->length = Position(150);
+  shorter.record->version = 1; // as an import numbers it
+  shorter.record->body = "body of two at 1";
   from.tier->store(shorter).value();
   const auto exported =
       export_record(*from.tier, {"chat", "two"}, {from.rig.memory, "/file", 0})
