@@ -39,7 +39,7 @@ class Shadow {
     const auto kept = find(key);
     if (kept != ram_.end() && kept->version == version) {
       use(kept);
-      if (kept->from_disk) {
+      if (kept->from_disk || kept->on_disk) { // is it there still?
         kept->from_disk = false;
         dirty_.insert(key);
       }
