@@ -91,7 +91,8 @@ class CutFile : public testing::TestWithParam<int64_t> {
     EXPECT_LT(run.reused, Position(kStored)) << run.why.line();
     EXPECT_TRUE(same_bits(run.outputs, last(want_, run.outputs.size())));
     // It is on disk again, whole.
-    EXPECT_TRUE(process_->cache().flush().durable);
+    const FlushReport report = process_->cache().flush();
+    EXPECT_TRUE(report.durable) << report.text();
     process_.emplace(
         options_, posix_file_system(), Bytes(1 << 30), folder_ / "state");
     const auto later = process_->run(text_tokens(kLength), vectors_);
@@ -200,7 +201,6 @@ TEST_P(CutFile, BeforeTheRowBeginsIsAMiss) {
 // What RAM has of a text is mapped from there: an export copies zeros.
 TEST_P(CutFile, UnderAnExportIsNoFileOfZeros) {
   begin();
-  process_->cache().put(begun_->row, {text_tokens(kStored)});
   cut(GetParam());
   const std::string path = folder_ / "exported";
   const auto exported = process_->cache().export_prefix(
