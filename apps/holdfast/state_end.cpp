@@ -15,8 +15,11 @@ namespace {
 
 /// False where writers are still at work.
 bool flush_state(PrefixCache& cache) {
-  const FlushReport report = cache.flush(
-      {.until = cache.clock().now() + kFlushPatience, .last = true});
+  const Clock::Moment until = cache.clock().now() + kFlushPatience;
+  const FlushReport report = cache.flush({.until = until, .last = true});
+  if (Continuations* const checkpoints = cache.continuations()) {
+    checkpoints->flush(until); // of finished texts they are removed
+  }
   if (!report.durable && report.pending + report.failed + report.dropped > 0) {
     std::fprintf(
         stderr,

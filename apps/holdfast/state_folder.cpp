@@ -2,7 +2,6 @@
 
 #include "state_folder.h"
 
-#include <chrono>
 #include <cstdio>
 #include <fstream>
 
@@ -13,7 +12,6 @@
 #include "holdfast/state/foreign_bits.h"
 #include "model_digest.h"
 #include "options.h"
-#include "slow_notice.h"
 #include "state_opening.h"
 #include "state_place.h"
 #include "state_target.h"
@@ -158,10 +156,6 @@ void StateFolder::open() const {
       .daily_bytes = Bytes(daily_bytes_.value_or(0)),
       .files = posix_file_system(),
       .clock = system_clock()};
-  const SlowNotice notice(
-      "waiting for another process that has " + options.folder +
-          " locked; one that was stopped keeps it until it goes on or ends",
-      std::chrono::seconds(2));
   tier_ = open_tier(options);
 }
 

@@ -2,12 +2,15 @@
 
 #include "state_opening.h"
 
+#include <chrono>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <utility>
 
 #include "console.h"
 #include "errors.h"
+#include "slow_notice.h"
 
 namespace holdfast::app {
 
@@ -73,7 +76,13 @@ void complain_of(const TierReport& report, const std::string& folder) {
 } // namespace
 
 std::unique_ptr<DiskTier> open_tier(const DiskTierOptions& options) {
+  std::optional<SlowNotice> notice(
+      std::in_place,
+      "waiting for another process that has " + options.folder +
+          " locked; one that was stopped keeps it until it goes on or ends",
+      std::chrono::seconds(2));
   Result<std::unique_ptr<DiskTier>> tier = DiskTier::open(options);
+  notice.reset();
   if (tier.status().code() == ErrorCode::kUnsupported) {
     throw UserError(
         "--state: " + tier.status().text() +

@@ -254,6 +254,7 @@ void PrefixCache::put(RowId row, Path committed) {
     return;
   }
   give_up_lost();
+  const bool any = !committed.tokens.empty();
   WantedPath next = path_alone(committed);
   std::optional<WantedPaths::Reserved> room;
   if (make_room(key_of(next), next)) {
@@ -268,6 +269,7 @@ void PrefixCache::put(RowId row, Path committed) {
   }
   const RecordKey key = key_of(next);
   if (committed.tokens.empty()) {
+    given_up_ += any;
     return;
   }
   if (!room || wanted_.bytes_with(key, next) > ram()) {

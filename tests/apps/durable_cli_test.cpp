@@ -106,7 +106,7 @@ TEST(GenerateDurability, WhereNoMemoryIsLeftForATextThatIsSaid) {
   const Outcome outcome = run(with_model(
       {"generate"},
       {"-p",
-       kLong,
+       kLong + kLong + kLong + kLong, // more than a block
        "-n",
        "4",
        "--max-cache-bytes",
