@@ -114,7 +114,7 @@ TEST(GenerateDurability, WhereNoMemoryIsLeftForATextThatIsSaid) {
        "--state",
        folder.path()}));
   EXPECT_EQ(outcome.code, 0) << outcome.err;
-  EXPECT_THAT(outcome.err, HasSubstr("found no room in memory"));
+  EXPECT_THAT(outcome.err, HasSubstr(kNotSaved));
 }
 
 /// The lock that every commit takes, as a process has it that was stopped.
