@@ -9,8 +9,8 @@
 
 #include <string>
 
+#include "holdfast/models/model_config.h"
 #include "holdfast/models/settings.h"
-#include "holdfast/models/weight_source.h"
 
 namespace holdfast {
 
