@@ -2,6 +2,7 @@
 
 #include "holdfast/kernels/cpu/attend_code_tiles_avx2-inl.h"
 #include "holdfast/kernels/cpu/attend_expand_avx2-inl.h"
+#include "holdfast/kernels/cpu/math-inl.h"
 #include "holdfast/kernels/cpu/narrow_avx2-inl.h"
 
 namespace holdfast::cpu {
@@ -66,9 +67,6 @@ struct Avx2Isa {
   }
 
  private:
-  static V flushed(V x) {
-    return V::if_less(V::abs(x), V::set(0x1p-126f), V::set(0.0f), x);
-  }
   static __m256 even(__m256i pairs) {
     return _mm256_castsi256_ps(_mm256_slli_epi32(pairs, 16));
   }

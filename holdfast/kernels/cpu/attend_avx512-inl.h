@@ -35,7 +35,7 @@ struct Avx512Isa {
       int64_t count,
       uint16_t* to,
       FetchList& fetch) {
-    expand_tiles_avx512(codes, from, count, to, fetch);
+    expand_tiles<ExpandAvx512Tile>(codes, from, count, to, fetch);
   }
   /// As base/bits.h rounds: to nearest even; a NaN keeps sign and payload.
   static V narrow_bf16(V x, uint16_t* to) {
@@ -92,9 +92,6 @@ struct Avx512Isa {
   }
 
  private:
-  static V flushed(V x) {
-    return V::if_less(V::abs(x), V::set(0x1p-126f), V::set(0.0f), x);
-  }
   /// A NaN's high bits, with `bit` where no bit under `mask` is left.
   static __m512i quiet(__m512i high, __m512i mask, int bit) {
     return _mm512_mask_or_epi32(

@@ -206,10 +206,7 @@ struct CodedKeys {
     const auto* q = static_cast<const uint16_t*>(job.q) + pass.row * width;
     const int64_t in_group = job.keys->codes.group / 32;
     const typename Tiles::Run run;
-    tiles.template zero<0>();
-    tiles.template zero<1>();
-    tiles.template zero<2>();
-    tiles.template zero<3>();
+    zero_tiles<4>(tiles);
     for (int64_t k = g * in_group; k < (g + 1) * in_group; ++k) {
       const uint16_t* b =
           kExpand ? ring_step(pass, k) : expanded(pass) + k * 2048;
@@ -241,10 +238,7 @@ struct CodedKeys {
     const auto* q = static_cast<const uint16_t*>(job.q) + pass.row * width;
     const int64_t in_group = codes.group / 32;
     const typename Tiles::Run run;
-    tiles.template zero<0>();
-    tiles.template zero<1>();
-    tiles.template zero<2>();
-    tiles.template zero<3>();
+    zero_tiles<4>(tiles);
     for (int64_t k = g * in_group; k < (g + 1) * in_group; ++k) {
       tiles.template load_a<0>(q + k * 32, width * 2);
       each_tile<4>([&]<int kN>() {
@@ -287,10 +281,7 @@ struct CodedKeys {
     const uint16_t* keys = expanded(pass) + step * 1024;
     const int64_t in_group = job.keys->codes.group / 32;
     const typename Tiles::Run run;
-    tiles.template zero<0>();
-    tiles.template zero<1>();
-    tiles.template zero<2>();
-    tiles.template zero<3>();
+    zero_tiles<4>(tiles);
     for (int64_t k = g * in_group; k < (g + 1) * in_group; ++k) {
       tiles.template load_a<0>(q + k * 32, width * 2);
       tiles.template load_b<0>(keys + k * 2048);

@@ -234,7 +234,7 @@ struct CodedValues {
     const CodedPlanes& codes = job.values->codes;
     const int64_t dim = job.value_dim;
     const typename Tiles::Run run;
-    each_tile<kColumns>([&]<int kC>() { tiles.template zero<kC>(); });
+    zero_tiles<kColumns>(tiles);
     for (int64_t i = 0; i < steps.count; ++i) {
       const int64_t tile = steps.at[i].half * (dim / 16) + n;
       const std::byte* from =
@@ -282,7 +282,7 @@ struct CodedValues {
           *job.fetch);
     };
     const typename Tiles::Run run;
-    each_tile<kRows * kColumns>([&]<int kC>() { tiles.template zero<kC>(); });
+    zero_tiles<kRows * kColumns>(tiles);
     if constexpr (kExpand) {
       expand(0);
     }

@@ -11,8 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "holdfast/kernels/cpu/attend_fetch-inl.h"
-#include "holdfast/kernels/cpu/attend_kernels.h"
+#include "holdfast/kernels/cpu/attend_expand-inl.h"
 #include "holdfast/kernels/cpu/intrinsics.h"
 
 namespace holdfast::cpu {
@@ -98,40 +97,22 @@ inline void expand_sixes(const std::byte* from, uint16_t* tile) {
   }
 }
 
-/// `count` tiles of codes to `count` tiles [16][32] of what they stand for, a
-/// step of the fetch list after each.
-inline void expand_tiles_avx512(
-    const CodedPlanes& codes,
-    const std::byte* from,
-    int64_t count,
-    uint16_t* to,
-    FetchList& fetch) {
-  const int64_t bytes = 64 * codes.bits;
-  const auto each = [&](auto expand) {
-    for (int64_t i = 0; i < count; ++i) {
-      expand(from + i * bytes, to + i * 512);
-      fetch_step(fetch);
-    }
-  };
-  if (codes.bits == 8) {
-    each([](const std::byte* f, uint16_t* t) { expand_bytes(f, t); });
-    return;
+struct ExpandAvx512Tile {
+  static void bytes(const std::byte* from, uint16_t* tile) {
+    expand_bytes(from, tile);
   }
-  if (codes.bits == 6) {
-    each([](const std::byte* f, uint16_t* t) { expand_sixes(f, t); });
-    return;
+  static void sixes(const std::byte* from, uint16_t* tile) {
+    expand_sixes(from, tile);
   }
-  const __m512i levels = _mm512_loadu_si512(codes.levels);
-  const auto look_up = [&]<int kBits>() {
-    each([&](const std::byte* f, uint16_t* t) {
-      expand_levels<kBits>(f, levels, t);
-    });
-  };
-  codes.bits == 2       ? look_up.template operator()<2>()
-      : codes.bits == 3 ? look_up.template operator()<3>()
-      : codes.bits == 4 ? look_up.template operator()<4>()
-                        : look_up.template operator()<5>();
-}
+  static __m512i table(const uint16_t* levels) {
+    return _mm512_loadu_si512(levels);
+  }
+  template <int kBits>
+  static void
+  levels(const std::byte* from, const __m512i& levels, uint16_t* tile) {
+    expand_levels<kBits>(from, levels, tile);
+  }
+};
 
 } // namespace
 } // namespace holdfast::cpu

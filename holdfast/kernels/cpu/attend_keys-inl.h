@@ -70,6 +70,12 @@ inline void each_tile(F f) {
   }
 }
 
+/// The first kCount sums of products.
+template <int kCount, class Tiles>
+inline void zero_tiles(Tiles& tiles) {
+  each_tile<kCount>([&]<int kC>() { tiles.template zero<kC>(); });
+}
+
 template <class Isa>
 struct TiledKeys {
   using Tiles = typename Isa::Tiles;
@@ -112,10 +118,7 @@ struct TiledKeys {
     const int64_t width = pass.job->key_width;
     const int64_t group = 16 * width; // elements of 16 keys
     const typename Tiles::Run run;
-    tiles.template zero<0>();
-    tiles.template zero<1>();
-    tiles.template zero<2>();
-    tiles.template zero<3>();
+    zero_tiles<4>(tiles);
     for (int64_t k = 0; k < width; k += 32) {
       const uint16_t* b = keys + k * 16;
       tiles.template load_a<0>(q + k, width * 2);
@@ -149,10 +152,7 @@ struct TiledKeys {
     const int64_t group = 16 * width; // elements of 16 keys, or of 16 rows
     const uint16_t* b = keys + step * 2 * group;
     const typename Tiles::Run run;
-    tiles.template zero<0>();
-    tiles.template zero<1>();
-    tiles.template zero<2>();
-    tiles.template zero<3>();
+    zero_tiles<4>(tiles);
     for (int64_t k = 0; k < width; k += 32) {
       tiles.template load_a<0>(q + k, width * 2);
       tiles.template load_b<0>(b + k * 16);

@@ -1,6 +1,7 @@
 // Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
 
 #include "holdfast/kernels/cpu/attend_expand_vec256-inl.h"
+#include "holdfast/kernels/cpu/math-inl.h"
 #include "holdfast/kernels/cpu/narrow_vec256-inl.h"
 #include "holdfast/kernels/cpu/tile_vec256-inl.h"
 
@@ -23,7 +24,7 @@ struct NeonIsa {
       int64_t count,
       uint16_t* to,
       FetchList& fetch) {
-    expand_tiles_vec256(codes, from, count, to, fetch);
+    expand_tiles<ExpandVec256Tile>(codes, from, count, to, fetch);
   }
   static V narrow_bf16(const V& x, uint16_t* to) {
     const auto low = narrowed_bf16(x.low);
@@ -56,9 +57,6 @@ struct NeonIsa {
   }
 
  private:
-  static V flushed(const V& x) {
-    return V::if_less(V::abs(x), V::set(0x1p-126f), V::set(0.0f), x);
-  }
   static Vec256<float>
   select8(uint32_t bits, const Vec256<float>& a, const Vec256<float>& b) {
     static constexpr uint32_t kBits[8] = {1, 2, 4, 8, 16, 32, 64, 128};

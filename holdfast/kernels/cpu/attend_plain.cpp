@@ -54,11 +54,6 @@ struct PlainIsa {
     }
     return y;
   }
-
- private:
-  static V flushed(const V& x) {
-    return V::if_less(V::abs(x), V::set(0x1p-126f), V::set(0.0f), x);
-  }
 };
 
 } // namespace

@@ -291,5 +291,11 @@ inline V gelu_tanh(V x) {
   return x * sigmoid(x * slope);
 }
 
+/// Zero for what is no normal number of f32, and for zero of either sign.
+template <class V>
+inline V flushed(const V& x) {
+  return V::if_less(V::abs(x), V::set(0x1p-126f), V::set(0.0f), x);
+}
+
 } // namespace
 } // namespace holdfast::cpu
