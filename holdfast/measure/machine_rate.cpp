@@ -70,16 +70,17 @@ int64_t multiply_tiles() {
 /// Likewise; twelve chains hide the latency of two units.
 __attribute__((target("avx512f"))) int64_t multiply_wide() {
   constexpr int kChains = 12;
-  __m512 sum[kChains] = {};
-  const __m512 x = _mm512_set1_ps(1.25f);
+  __m512 sum[kChains];
+  for (int j = 0; j < kChains; ++j) {
+    sum[j] =
+        _mm512_set1_ps(static_cast<float>(j)); // no chain is another's copy
+  }
+  __m512 x = _mm512_set1_ps(1.25f);
   for (int i = 0; i < kRounds; ++i) {
+    asm volatile("" : "+v"(x)); // each round's products are its own
 #pragma GCC unroll 12
     for (int j = 0; j < kChains; ++j) {
       sum[j] = _mm512_fmadd_ps(x, x, sum[j]);
-    }
-#pragma GCC unroll 12
-    for (int j = 0; j < kChains; ++j) {
-      asm volatile("" : "+v"(sum[j])); // each round's sums are wanted
     }
   }
   float total = 0.0f;
@@ -93,16 +94,17 @@ __attribute__((target("avx512f"))) int64_t multiply_wide() {
 /// Likewise, in half the width.
 __attribute__((target("avx2,fma"))) int64_t multiply_avx2() {
   constexpr int kChains = 12;
-  __m256 sum[kChains] = {};
-  const __m256 x = _mm256_set1_ps(1.25f);
+  __m256 sum[kChains];
+  for (int j = 0; j < kChains; ++j) {
+    sum[j] =
+        _mm256_set1_ps(static_cast<float>(j)); // no chain is another's copy
+  }
+  __m256 x = _mm256_set1_ps(1.25f);
   for (int i = 0; i < kRounds; ++i) {
+    asm volatile("" : "+x"(x)); // each round's products are its own
 #pragma GCC unroll 12
     for (int j = 0; j < kChains; ++j) {
       sum[j] = _mm256_fmadd_ps(x, x, sum[j]);
-    }
-#pragma GCC unroll 12
-    for (int j = 0; j < kChains; ++j) {
-      asm volatile("" : "+x"(sum[j]));
     }
   }
   float total = 0.0f;
@@ -138,16 +140,16 @@ bool has_wide() {
 /// Likewise; four units have a latency of four.
 int64_t multiply_neon() {
   constexpr int kChains = 24;
-  float32x4_t sum[kChains] = {};
-  const float32x4_t x = vdupq_n_f32(1.25f);
+  float32x4_t sum[kChains];
+  for (int j = 0; j < kChains; ++j) {
+    sum[j] = vdupq_n_f32(static_cast<float>(j)); // no chain is another's copy
+  }
+  float32x4_t x = vdupq_n_f32(1.25f);
   for (int i = 0; i < kRounds; ++i) {
+    asm volatile("" : "+w"(x)); // each round's products are its own
 #pragma GCC unroll 24
     for (int j = 0; j < kChains; ++j) {
       sum[j] = vfmaq_f32(sum[j], x, x);
-    }
-#pragma GCC unroll 24
-    for (int j = 0; j < kChains; ++j) {
-      asm volatile("" : "+w"(sum[j]));
     }
   }
   float total = 0.0f;
