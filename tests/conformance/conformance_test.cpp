@@ -11,15 +11,12 @@
 #include <string>
 
 #include "rig.h"
+#include "tests/sanitized.h"
 
 namespace holdfast::conformance {
 namespace {
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr int kScripts = 4; // a round of a codec
-#else
-constexpr int kScripts = 16;
-#endif
+constexpr int kScripts = test::kSanitized ? 4 : 16; // a round of a codec
 
 /// Plays scripts from a fixed seed; prints the smallest that fails.
 void play_scripts(

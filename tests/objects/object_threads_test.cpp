@@ -13,16 +13,13 @@
 
 #include "holdfast/env/clock.h"
 #include "tests/objects/object_rig.h"
+#include "tests/sanitized.h"
 
 namespace holdfast::test {
 namespace {
 
 constexpr int kThreads = 6;
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-constexpr int kMoves = 150;
-#else
-constexpr int kMoves = 1000;
-#endif
+constexpr int kMoves = kSanitized ? 150 : 1000;
 constexpr int kKeys = 12;
 
 void on_threads(const std::function<void(int)>& work) {

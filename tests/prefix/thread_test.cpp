@@ -12,15 +12,12 @@
 #include <vector>
 
 #include "tests/prefix/known.h"
+#include "tests/sanitized.h"
 
 namespace holdfast {
 namespace {
 
-#if defined(__SANITIZE_THREAD__)
-constexpr int kMoves = 2000;
-#else
-constexpr int kMoves = 10000;
-#endif
+constexpr int kMoves = test::kThreadSanitizer ? 2000 : 10000;
 constexpr int kThreads = 8;
 constexpr int kTexts = 40;
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tests/code_of.h"
+#include "tests/sanitized.h"
 #include "tests/tier/checkpoint_fakes.h"
 
 namespace holdfast {
@@ -311,12 +312,7 @@ TEST(Continuations, HoldAKeyAgainstOtherProcessesUntilItsLastJobHasEnded) {
   EXPECT_EQ(rig.store.claims(), 0);
 }
 
-// Instrumented builds take a minute for a million.
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-constexpr int kManyKeys = 50'000;
-#else
-constexpr int kManyKeys = 1'000'000;
-#endif
+constexpr int kManyKeys = test::kSanitized ? 50'000 : 1'000'000;
 
 TEST(Continuations, AMillionSettledKeysLeaveNothing) {
   ContinuationRig rig;
