@@ -1,7 +1,8 @@
 // Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
 //
-// Codes to bf16 in vectors of 256 bits: as with AVX-512, sums in f32 are made
-// odd where they are not exact, so that the rounding to fp16 is the only one.
+// Codes to bf16 in vectors of 256 bits. The rounding to fp16 must be the only
+// one: where scales and offsets are of like size, as nearly all are, their sums
+// are exact in f32; elsewhere, as with AVX-512, a sum that is not is made odd.
 // expand-inl.h defines the result. Stateless; any thread.
 
 #pragma once
@@ -35,6 +36,35 @@ add_to_odd(const Vec256<float>& a, const Vec256<float>& b) {
       error);
 }
 
+/// code * scale + offset of every code is exact in f32, for all 8 columns.
+///
+/// Let 2^s and 2^o be at most |scale| and |offset| and more than half of them.
+/// Both are fp16 numbers, so the sum is a multiple of 2^(min(s, o) - 10), and
+/// it is below 2^(max(s + bits, o) + 2): within 24 bits where max - min <= 12.
+template <int kBits>
+[[gnu::always_inline]] inline bool
+sums_are_exact(const Vec256<float>& scale, const Vec256<float>& offset) {
+  constexpr int kMantissa = 23; // exponents stand above it
+  const auto exponent = all(0xff << kMantissa);
+  const auto s = cast<int32_t>(scale) & exponent;
+  const auto o = cast<int32_t>(offset) & exponent;
+  bool exact = true;
+  for (int i = 0; i < kParts; ++i) {
+    constexpr Part<int32_t> d;
+    const auto apart = hn::Sub(o.part[i], s.part[i]);
+    const auto like = hn::And(
+        hn::Gt(apart, hn::Set(d, (kBits - 13) * (1 << kMantissa))),
+        hn::Lt(apart, hn::Set(d, 13 << kMantissa)));
+    const auto zero =
+        hn::Eq(hn::Min(o.part[i], s.part[i]), hn::Zero(d)); // one term at most
+    exact &= hn::AllTrue(d, hn::Or(like, zero));
+  }
+  return exact;
+}
+
+/// How an offset is added.
+enum class Sum { kNone, kExact, kToOdd };
+
 /// Half a tile: 8 columns. A row is 16 lanes of 16 bits.
 template <int kBits, bool kOffsets>
 class ExpandHalf {
@@ -50,9 +80,16 @@ class ExpandHalf {
   [[gnu::always_inline]] inline void
   rows(const TileScales& scales, uint16_t* out) const {
     const auto scale = from_f16(scales.scales[kRow / 8] + 16 * half_);
-    const auto offset =
-        kOffsets ? from_f16(scales.offsets[kRow / 8] + 16 * half_) : all(0.0f);
-    eight<kRow>(scale, offset, out + 16 * half_);
+    if constexpr (kOffsets) {
+      const auto offset = from_f16(scales.offsets[kRow / 8] + 16 * half_);
+      if (!sums_are_exact<kBits>(scale, offset)) [[unlikely]] {
+        eight<kRow, Sum::kToOdd>(scale, offset, out + 16 * half_);
+      } else {
+        eight<kRow, Sum::kExact>(scale, offset, out + 16 * half_);
+      }
+    } else {
+      eight<kRow, Sum::kNone>(scale, all(0.0f), out + 16 * half_);
+    }
   }
 
  private:
@@ -89,28 +126,28 @@ class ExpandHalf {
   }
 
   /// fp16 bits in the low halves of 32-bit lanes.
+  template <Sum kSum>
   [[gnu::always_inline]] static inline Vec256<uint32_t> weigh(
       const Vec256<uint32_t>& code,
       const Vec256<float>& scale,
       const Vec256<float>& offset) {
-    constexpr int32_t kZero = kOffsets ? 0 : 1 << (kBits - 1);
+    constexpr int32_t kZero = kSum == Sum::kNone ? 1 << (kBits - 1) : 0;
     const auto centred = to_float(cast<int32_t>(code) - all(kZero));
-    const auto value = centred * scale; // exact: 19 bits
-    if constexpr (kOffsets) {
-      return f16_bits(add_to_odd(value, offset));
-    } else {
-      return f16_bits(value);
+    if constexpr (kSum == Sum::kExact) {
+      return f16_bits(fused(centred, scale, offset));
     }
+    const auto value = centred * scale; // exact: 19 bits
+    return f16_bits(kSum == Sum::kNone ? value : add_to_odd(value, offset));
   }
 
-  template <int kRow>
+  template <int kRow, Sum kSum>
   [[gnu::always_inline]] inline void
   eight(const Vec256<float>& scale, const Vec256<float>& offset, uint16_t* out)
       const {
     const auto mask = all<uint32_t>((1u << kBits) - 1);
     const auto raw = cast<uint32_t>(code_row<kRow>());
-    const auto even = weigh(raw & mask, scale, offset);
-    const auto odd = weigh(shift_right<16>(raw) & mask, scale, offset);
+    const auto even = weigh<kSum>(raw & mask, scale, offset);
+    const auto odd = weigh<kSum>(shift_right<16>(raw) & mask, scale, offset);
     // The rounding multiplication gives (h + 4) >> 3, sign bits on top.
     const auto rounded = by_part(
         [](auto h) {
@@ -119,7 +156,7 @@ class ExpandHalf {
         cast<int16_t>(even | shift_left<16>(odd)));
     store(cast<uint16_t>(rounded) & all<uint16_t>(0x8fff), out + 32 * kRow);
     if constexpr (kRow % 8 != 7) {
-      eight<kRow + 1>(scale, offset, out);
+      eight<kRow + 1, kSum>(scale, offset, out);
     }
   }
 
