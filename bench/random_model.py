@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
-"""A llama-shaped model of about a billion random weights, as a folder: to measure
-loading and speed, not to talk with. Shards and index as mlx-lm writes them.
+"""A llama-shaped model of about a billion random weights, or with --experts one
+shaped like qwen3's mixtures, as a folder: to measure loading and speed, not to
+talk with. Shards and index as mlx-lm writes them.
 """
 
 import argparse
@@ -16,6 +17,15 @@ RANDOM = numpy.random.default_rng(1)
 
 
 def config(options):
+    mixture = {
+        "model_type": "qwen3_moe",
+        "num_experts": options.experts,
+        "num_experts_per_tok": options.top,
+        "moe_intermediate_size": options.expert_size,
+        "decoder_sparse_step": 1,
+        "mlp_only_layers": [],
+        "norm_topk_prob": True,
+    }
     return {
         "model_type": "llama",
         "hidden_size": options.hidden,
@@ -29,7 +39,7 @@ def config(options):
         "rope_theta": 500000.0,
         "max_position_embeddings": 8192,
         "tie_word_embeddings": True,
-    }
+    } | (mixture if options.experts else {})
 
 
 def layer(index, shape):
@@ -42,19 +52,32 @@ def layer(index, shape):
         "self_attn.k_proj": (keys, hidden),
         "self_attn.v_proj": (keys, hidden),
         "self_attn.o_proj": (hidden, queries),
-        "mlp.gate_proj": (ffn, hidden),
-        "mlp.up_proj": (ffn, hidden),
-        "mlp.down_proj": (hidden, ffn),
         "input_layernorm": (hidden,),
         "post_attention_layernorm": (hidden,),
     }
+    if "num_experts" in shape:
+        count, ffn = shape["num_experts"], shape["moe_intermediate_size"]
+        of |= {
+            "self_attn.q_norm": (shape["head_dim"],),
+            "self_attn.k_norm": (shape["head_dim"],),
+            "mlp.gate": (count, hidden),
+            "mlp.switch_mlp.gate_proj": (count, ffn, hidden),
+            "mlp.switch_mlp.up_proj": (count, ffn, hidden),
+            "mlp.switch_mlp.down_proj": (count, hidden, ffn),
+        }
+    else:
+        of |= {
+            "mlp.gate_proj": (ffn, hidden),
+            "mlp.up_proj": (ffn, hidden),
+            "mlp.down_proj": (hidden, ffn),
+        }
     return {f"model.layers.{index}.{name}": size for name, size in of.items()}
 
 
 def tensors(name, size, options):
     if len(size) == 1:
         return {f"{name}.weight": mx.ones(size, mx.bfloat16)}
-    values = RANDOM.standard_normal(size, dtype=numpy.float32) * size[1] ** -0.5
+    values = RANDOM.standard_normal(size, dtype=numpy.float32) * size[-1] ** -0.5
     values = mx.array(values).astype(mx.bfloat16)
     if options.bits == 16:
         return {f"{name}.weight": values}
@@ -71,6 +94,9 @@ def main():
     parser.add_argument("--vocab", type=int, default=32000)
     parser.add_argument("--bits", type=int, default=16, help="16: not quantised")
     parser.add_argument("--group", type=int, default=64)
+    parser.add_argument("--experts", type=int, default=0, help="of a layer; 0: none")
+    parser.add_argument("--top", type=int, default=8, help="experts a token")
+    parser.add_argument("--expert-size", type=int, default=768, help="its inner width")
     options = parser.parse_args()
     mx.set_default_device(mx.cpu)
     shape = config(options)

@@ -3,12 +3,15 @@
 #include "holdfast/kernels/cpu/experts.h"
 
 #include <algorithm>
+#include <numeric>
 #include <string>
 
 #include "holdfast/base/bits.h"
 #include "holdfast/base/check.h"
 #include "holdfast/kernels/cpu/elementwise.h"
 #include "holdfast/kernels/cpu/expert_choice.h"
+#include "holdfast/kernels/cpu/linear_batch.h"
+#include "holdfast/kernels/cpu/linear_dispatch.h"
 
 namespace holdfast::cpu {
 
@@ -56,13 +59,17 @@ void check(const ExpertsJob& job) {
   require(job.m == 0 || job.x != job.y, "y apart from x");
 }
 
-/// A row of this pass, at one of its experts.
-struct Visit {
-  int64_t row = 0;
-  float weight = 0.0f;
+/// An expert that rows of this pass go through.
+struct Turn {
+  const Weight* in[2]; // gate and up
+  const Weight* out[1];
+  int64_t first; // visit; its others follow
+  LinearJob gated;
+  LinearJob down;
 };
 
-/// At most kPassRows rows of a job.
+/// At most kPassRows rows of a job. A visit is a row at one of its experts;
+/// visits are in order of the expert, then of the row.
 class Pass {
  public:
   Pass(const ExpertsJob& job, Executor& executor, KernelPath path)
@@ -71,101 +78,139 @@ class Pass {
         path_(path),
         k_(job.experts[0].gate.k()),
         ffn_(job.experts[0].gate.n()),
-        visits_(job.experts.size()) {}
+        shares_(static_cast<size_t>(job.m * job.top)),
+        places_(shares_.size()),
+        rows_(shares_.size()),
+        gated_(linear_kernels(path), executor.threads()),
+        down_(linear_kernels(path), executor.threads()) {}
 
   void run() {
-    std::copy_n(job_.x, job_.m * k_, job_.y);
-    normalise();
-    choose();
-    for (size_t e = 0; e < visits_.size(); ++e) {
-      if (!visits_[e].empty()) {
-        visit(job_.experts[e], visits_[e]);
-      }
+    over_rows([&](int64_t row) { choose(row); });
+    gather();
+    allocate();
+    if (job_.norm.weight != nullptr) { // once a row: all its experts take it
+      over_rows([&](int64_t row) {
+        const int64_t at = row * k_;
+        rms_norm(job_.x + at, 1, k_, job_.norm, normed_ + at, path_);
+      });
     }
+    gated_.run(workers_, executor_);
+    down_.run(workers_, executor_);
+    over_rows([&](int64_t row) { add(row); });
   }
 
  private:
-  /// Calls work(first, last) over [0, count), inline where they are few.
+  /// Inline where they are few.
   template <class F>
-  void over_rows(int64_t count, const F& work) {
-    if (count <= kItemRows) {
-      work(int64_t{0}, count);
+  void over_rows(const F& work) {
+    if (job_.m <= kItemRows) {
+      for (int64_t row = 0; row < job_.m; ++row) {
+        work(row);
+      }
       return;
     }
-    executor_.for_each(ceil_div(count, kItemRows), [&](int64_t item, int) {
-      work(item * kItemRows, std::min(count, (item + 1) * kItemRows));
+    executor_.for_each(ceil_div(job_.m, kItemRows), [&](int64_t item, int) {
+      const int64_t end = std::min(job_.m, (item + 1) * kItemRows);
+      for (int64_t row = item * kItemRows; row < end; ++row) {
+        work(row);
+      }
     });
   }
 
-  /// Once a row: each of its experts takes the same.
-  void normalise() {
-    normed_.resize(static_cast<size_t>(job_.m * k_));
-    over_rows(job_.m, [&](int64_t first, int64_t last) {
-      rms_norm(
-          job_.x + first * k_,
-          last - first,
-          k_,
-          job_.norm,
-          normed_.data() + first * k_,
-          path_);
-    });
-  }
-
-  void choose() {
-    const auto count = static_cast<int64_t>(job_.experts.size());
-    std::vector<std::vector<ExpertShare>> chosen(static_cast<size_t>(job_.m));
-    over_rows(job_.m, [&](int64_t first, int64_t last) {
-      for (int64_t row = first; row < last; ++row) {
-        chosen[static_cast<size_t>(row)] = choose_experts(
+  void choose(int64_t row) {
+    const auto count = std::ssize(job_.experts);
+    std::ranges::copy(
+        choose_experts(
             {job_.scores + row * count, static_cast<size_t>(count)},
             job_.top,
             job_.routing,
-            path_);
+            path_),
+        shares_.begin() + row * job_.top);
+  }
+
+  /// The visits of each expert, and its jobs.
+  void gather() {
+    std::vector<int64_t> next(job_.experts.size() + 1, 0);
+    for (const ExpertShare& share : shares_) {
+      ++next[static_cast<size_t>(share.expert) + 1];
+    }
+    std::partial_sum(next.begin(), next.end(), next.begin());
+    turns_.reserve(job_.experts.size()); // jobs stay where they are
+    for (size_t e = 0; e < job_.experts.size(); ++e) {
+      if (next[e + 1] > next[e]) {
+        add_turn(job_.experts[e], next[e], next[e + 1] - next[e]);
       }
-    });
-    for (int64_t row = 0; row < job_.m; ++row) {
-      for (const ExpertShare& share : chosen[static_cast<size_t>(row)]) {
-        visits_[static_cast<size_t>(share.expert)].push_back(
-            {row, share.weight});
-      }
+    }
+    for (size_t i = 0; i < shares_.size(); ++i) {
+      const int64_t visit = next[static_cast<size_t>(shares_[i].expert)]++;
+      places_[i] = visit;
+      rows_[static_cast<size_t>(visit)] = static_cast<int64_t>(i) / job_.top;
     }
   }
 
-  /// Experts are visited in ascending order, so each row adds its own in that
-  /// order.
-  void visit(const Expert& expert, const std::vector<Visit>& visits) {
-    const int64_t m = std::ssize(visits);
-    in_.resize(static_cast<size_t>(m * k_));
-    hidden_.resize(static_cast<size_t>(m * ffn_));
-    out_.resize(static_cast<size_t>(m * k_));
-    over_rows(m, [&](int64_t first, int64_t last) {
-      for (int64_t i = first; i < last; ++i) {
-        const int64_t row = visits[static_cast<size_t>(i)].row;
-        std::copy_n(normed_.data() + row * k_, k_, in_.data() + i * k_);
+  void add_turn(const Expert& expert, int64_t first, int64_t count) {
+    turns_.push_back(
+        {.in = {&expert.gate, &expert.up},
+         .out = {&expert.down},
+         .first = first,
+         .gated = {},
+         .down = {}});
+    Turn& turn = turns_.back();
+    turn.gated = {.m = count, .weights = turn.in, .gate = job_.gate};
+    turn.down = {.m = count, .weights = turn.out};
+    if (!expert.gate_up_bias.empty()) {
+      turn.gated.bias = expert.gate_up_bias.data();
+    }
+    if (!expert.down_bias.empty()) {
+      turn.down.bias = expert.down_bias.data();
+    }
+    gated_.add(turn.gated, rows_.data() + first);
+    down_.add(turn.down);
+  }
+
+  /// The two batches run one after the other, in the same buffers.
+  void allocate() {
+    gated_.cut();
+    down_.cut();
+    WorkSizes sizes = gated_.sizes();
+    sizes.widen(down_.sizes());
+    workers_.resize(static_cast<size_t>(executor_.threads()));
+    Scratch scratch;
+    for (WorkBuffers& worker : workers_) {
+      scratch.add(&worker.slab, kSlabValues);
+      scratch.add(&worker.sums, sizes.sums);
+      scratch.add(&worker.row, sizes.row);
+    }
+    Activations rows;
+    scratch.add(&rows.a, std::max(gated_.tile_values(), down_.tile_values()));
+    scratch.add(&rows.f32, std::max(gated_.row_values(), down_.row_values()));
+    const auto visits = std::ssize(shares_);
+    float* hidden = nullptr;
+    scratch.add(&normed_, job_.norm.weight == nullptr ? 0 : job_.m * k_);
+    scratch.add(&hidden, visits * ffn_);
+    scratch.add(&out_, visits * k_);
+    scratch.allocate();
+    gated_.place(rows);
+    down_.place(rows);
+    for (Turn& turn : turns_) {
+      turn.gated.x = job_.norm.weight == nullptr ? job_.x : normed_;
+      turn.gated.y = hidden + turn.first * ffn_;
+      turn.down.x = turn.gated.y;
+      turn.down.y = out_ + turn.first * k_;
+    }
+  }
+
+  /// A row's shares are in ascending order of the expert.
+  void add(int64_t row) {
+    float* y = job_.y + row * k_;
+    std::copy_n(job_.x + row * k_, k_, y);
+    for (int64_t i = row * job_.top; i < (row + 1) * job_.top; ++i) {
+      const float weight = shares_[static_cast<size_t>(i)].weight;
+      const float* part = out_ + places_[static_cast<size_t>(i)] * k_;
+      for (int64_t c = 0; c < k_; ++c) {
+        y[c] += weight * part[c];
       }
-    });
-    const Weight* both[] = {&expert.gate, &expert.up};
-    LinearJob gated{.x = in_.data(), .m = m, .weights = both};
-    gated.bias =
-        expert.gate_up_bias.empty() ? nullptr : expert.gate_up_bias.data();
-    gated.gate = job_.gate;
-    gated.y = hidden_.data();
-    linear(gated, executor_, path_);
-    const Weight* one[] = {&expert.down};
-    LinearJob down{.x = hidden_.data(), .m = m, .weights = one};
-    down.bias = expert.down_bias.empty() ? nullptr : expert.down_bias.data();
-    down.y = out_.data();
-    linear(down, executor_, path_);
-    over_rows(m, [&](int64_t first, int64_t last) {
-      for (int64_t i = first; i < last; ++i) {
-        const Visit& visit = visits[static_cast<size_t>(i)];
-        float* y = job_.y + visit.row * k_;
-        const float* part = out_.data() + i * k_;
-        for (int64_t c = 0; c < k_; ++c) {
-          y[c] += visit.weight * part[c];
-        }
-      }
-    });
+    }
   }
 
   const ExpertsJob& job_;
@@ -173,9 +218,14 @@ class Pass {
   const KernelPath path_;
   const int64_t k_;
   const int64_t ffn_;
-  std::vector<std::vector<Visit>> visits_; // [expert]
-  std::vector<float> normed_; // [m, k]
-  std::vector<float> in_, hidden_, out_; // of one expert's rows
+  std::vector<ExpertShare> shares_; // [m, top]
+  std::vector<int64_t> places_; // [m, top], the visits
+  std::vector<int64_t> rows_; // [visits]
+  std::vector<Turn> turns_;
+  LinearBatch gated_, down_;
+  std::vector<WorkBuffers> workers_;
+  float* normed_ = nullptr; // [m, k]
+  float* out_ = nullptr; // [visits, k]
 };
 
 } // namespace

@@ -9,10 +9,10 @@
 //   y = x, then for each of these e, in ascending order:
 //     y = y + w_e * ((act(a G_e^T + b) * (a U_e^T + b)) D_e^T + b)
 //
-// Rows are gathered by expert, so that the weights of each are read once for
-// all of them (once for each 512 rows of a longer job). Same bits: linear.h's,
-// and what follows is a row's own, in its own order: a row's bits do not depend
-// on which rows share its experts, on threads or path.
+// Rows are gathered by expert: the weights of each are read once for all (for
+// each 512 rows of a longer job); products of all experts are one list of items
+// (linear_batch.h). Same bits: linear.h's, then a row's own order: they do not
+// depend on which rows share its experts, on threads or path.
 //
 // Threads: called on one thread; works on the executor's team.
 

@@ -34,7 +34,8 @@ struct ActivationShape {
 /// Rows [first_tile * 16, ...) of `tiles` row tiles of x into A tiles, or,
 /// where `a` is null, into f32 rows.
 struct PrepareArgs {
-  const float* x = nullptr; // [M, k]
+  const float* x = nullptr; // [M, k], or more rows
+  const int64_t* rows = nullptr; // [M] where they lie in x; null: in order
   const float* norm = nullptr; // [k] or null
   float eps = 0.0f;
   ActivationShape shape = {};

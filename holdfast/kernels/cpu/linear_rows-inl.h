@@ -64,7 +64,7 @@ void prepare(const PrepareArgs& p) {
       tile_row<Arch>(p.row, shape, m, p.a);
       continue;
     }
-    const float* x = p.x + m * shape.k;
+    const float* x = p.x + (p.rows == nullptr ? m : p.rows[m]) * shape.k;
     const auto bytes = static_cast<size_t>(shape.k) * sizeof(float);
     const float* row = p.row;
     if (p.norm != nullptr) {
