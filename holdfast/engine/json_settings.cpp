@@ -181,8 +181,7 @@ class Events : public nlohmann::json_sax<nlohmann::json> {
 SettingValues
 parse_json_settings(std::string_view json, std::string_view where) {
   Events events(where);
-  require_no_nul(json, where);
-  nlohmann::json::sax_parse(json.begin(), json.end(), &events);
+  read_json(json, where, events);
   return events.take();
 }
 

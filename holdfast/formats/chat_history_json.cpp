@@ -14,6 +14,7 @@
 #include "holdfast/base/field_reader.h"
 #include "holdfast/base/zstd.h"
 #include "holdfast/formats/chat_history.h"
+#include "holdfast/formats/json_bytes.h"
 
 namespace holdfast {
 
@@ -48,6 +49,7 @@ FinishReason reason_of(const std::string& text) {
 
 /// Bounded, however few bytes it was unpacked from.
 Json parsed(const std::string& text) {
+  require_no_nul(text, "[chat]");
   int64_t values = 0;
   return Json::parse(
       text, [&](int depth, Json::parse_event_t event, const Json&) {

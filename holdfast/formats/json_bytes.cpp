@@ -18,4 +18,12 @@ void require_no_nul(
   }
 }
 
+void read_json(
+    std::string_view bytes,
+    std::string_view where,
+    nlohmann::json_sax<nlohmann::json>& events) {
+  require_no_nul(bytes, where);
+  nlohmann::json::sax_parse(bytes, &events);
+}
+
 } // namespace holdfast

@@ -136,9 +136,8 @@ void JsonField::refuse(ErrorCode code, const std::string& expected) const {
 
 nlohmann::json
 parse_json_object(std::string_view bytes, const std::string& file) {
-  require_no_nul(bytes, file);
   JsonTree tree(file);
-  nlohmann::json::sax_parse(bytes, &tree);
+  read_json(bytes, file, tree);
   return tree.take();
 }
 

@@ -132,8 +132,7 @@ Result<SafetensorsIndex>
 parse_safetensors_index(std::string_view json, std::string_view file) {
   try {
     Events events(file);
-    require_no_nul(json, file);
-    nlohmann::json::sax_parse(json.begin(), json.end(), &events);
+    read_json(json, file, events);
     return events.take();
   } catch (const Error& error) {
     return Status(error.code(), error.what());

@@ -274,8 +274,7 @@ Result<SafetensorsHeader> parse_safetensors_header(
           ErrorCode::kCorrupt,
           std::string(file) + ": header: expected a JSON object, got none");
     }
-    require_no_nul(json, std::string(file) + ": header");
-    nlohmann::json::sax_parse(json.begin(), json.end(), &events);
+    read_json(json, std::string(file) + ": header", events);
     return events.take();
   } catch (const Error& error) {
     return Status(error.code(), error.what());

@@ -27,8 +27,7 @@ class Reader {
       const std::string& file,
       const TokenizerNames& names)
       : file_(file), names_(names), events_(file) {
-    require_no_nul(bytes, file);
-    nlohmann::json::sax_parse(bytes, &events_);
+    read_json(bytes, file, events_);
     document_ = events_.take();
   }
 

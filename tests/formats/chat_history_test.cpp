@@ -153,6 +153,9 @@ TEST(ChatHistory, RefusesWhatContradictsItselfFieldByField) {
       ChatHistory::parse(history.json(), {}).status().code(),
       ErrorCode::kCorrupt);
   EXPECT_EQ(ChatHistory::parse("{", {}).status().code(), ErrorCode::kCorrupt);
+  EXPECT_EQ(
+      ChatHistory::parse(history.json() + '\0' + "x", stored).status().code(),
+      ErrorCode::kCorrupt);
   EXPECT_THROW(small_tree().go_to(3), Error);
 }
 
