@@ -30,20 +30,8 @@ class BpeModel final : public TokenModel {
   std::string_view kind() const override {
     return rules_->byte_level ? "byte-level BPE" : "BPE with byte fallback";
   }
-  int64_t size() const override {
-    return static_cast<int64_t>(rules_->pieces.size());
-  }
   const SpecialIds& special() const override {
     return spec_.special;
-  }
-  std::string_view piece(TokenId id) const override {
-    return rules_->pieces[static_cast<size_t>(id)];
-  }
-  PieceType type(TokenId id) const override {
-    return rules_->types[static_cast<size_t>(id)];
-  }
-  TokenId find(std::string_view piece) const override {
-    return rules_->table.find(piece);
   }
   void encode(
       std::string_view text,
@@ -56,6 +44,9 @@ class BpeModel final : public TokenModel {
       std::string& text) const override;
 
  private:
+  const PieceList& list() const override {
+    return *rules_;
+  }
   struct Work; // of one text
   void
   encode_plain(std::string_view text, StretchPlace place, Work& work) const;

@@ -2,7 +2,6 @@
 
 #include "holdfast/formats/bpe_rules.h"
 
-#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -143,26 +142,7 @@ Status index_merges(const BpeSpec& spec, BpeRules& rules) {
   return {};
 }
 
-std::vector<char> copy_of(std::vector<std::string_view>& views) {
-  size_t size = 0;
-  for (const std::string_view view : views) {
-    size += view.size();
-  }
-  std::vector<char> text(size);
-  char* to = text.data();
-  for (std::string_view& view : views) {
-    const size_t bytes = view.size();
-    char* const from = to;
-    to = std::copy_n(view.data(), bytes, to);
-    view = {from, bytes};
-  }
-  return text;
-}
-
 } // namespace
-
-BpeRules::BpeRules(std::vector<std::string_view> views)
-    : text(copy_of(views)), pieces(std::move(views)), table(pieces) {}
 
 Result<std::unique_ptr<const BpeRules>> BpeRules::build(BpeSpec& spec) {
   Status status = check_pieces(spec);
@@ -175,14 +155,10 @@ Result<std::unique_ptr<const BpeRules>> BpeRules::build(BpeSpec& spec) {
   rules->byte_level = spec.byte_level;
   rules->fuse_unknown = spec.fuse_unknown;
   rules->whole_words = spec.whole_words;
-  const auto [first, second] = rules->table.index_all();
-  if (first != kNoToken) {
-    return corrupt(
-        "tokens",
-        "distinct pieces, got piece " + std::to_string(second) +
-            " equal to piece " + std::to_string(first));
+  status = rules->index();
+  if (status.ok()) {
+    status = index_bytes(spec, *rules);
   }
-  status = index_bytes(spec, *rules);
   if (status.ok()) {
     status = index_merges(spec, *rules);
   }

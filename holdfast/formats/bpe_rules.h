@@ -14,21 +14,17 @@
 #include "holdfast/formats/bpe_spec.h"
 #include "holdfast/formats/byte_pairs.h"
 #include "holdfast/formats/merge_table.h"
-#include "holdfast/formats/piece_table.h"
+#include "holdfast/formats/piece_list.h"
 
 namespace holdfast {
 
-struct BpeRules {
+struct BpeRules : PieceList {
   /// kCorrupt where the vocabulary contradicts itself ("tokens", "merges",
   /// "token_type" name what), kUnsupported where it cannot encode every text.
   static Result<std::unique_ptr<const BpeRules>> build(BpeSpec& spec);
 
-  explicit BpeRules(std::vector<std::string_view> views);
+  using PieceList::PieceList;
 
-  std::vector<char> text; // of all pieces
-  std::vector<std::string_view> pieces; // [V], of `text`
-  std::vector<PieceType> types; // [V]
-  PieceTable table; // of `pieces`
   MergeTable merges;
   BytePairs pairs; // what meets in what merging makes
   /// The first symbol of a byte: of a character without piece where pieces are

@@ -9,33 +9,10 @@
 namespace holdfast {
 namespace {
 
-// Copies the pieces' bytes into one stretch and lets the pieces view that, so
-// that nothing depends any more on where they came from.
-std::vector<char> own_text(std::vector<std::string_view>& pieces) {
-  size_t size = 0;
-  for (const std::string_view piece : pieces) {
-    size += piece.size();
-  }
-  std::vector<char> text(size);
-  char* to = text.data();
-  for (std::string_view& piece : pieces) {
-    const size_t bytes = piece.size();
-    char* const from = to;
-    to = std::copy_n(piece.data(), bytes, to);
-    piece = {from, bytes};
-  }
-  return text;
-}
-
-// Indexes the pieces. The empty ones have an id and no text to be found by.
 Status index_pieces(SpmRules& rules) {
-  const auto [first, second] = rules.table.index_all();
-  if (first != kNoToken) {
-    return {
-        ErrorCode::kCorrupt,
-        "[tokenizer] tokens: expected distinct pieces, got piece " +
-            std::to_string(second) + " equal to piece " +
-            std::to_string(first)};
+  Status status = rules.index();
+  if (!status.ok()) {
+    return status;
   }
   for (size_t i = 0; i < rules.pieces.size(); ++i) {
     if (rules.mergeable(static_cast<TokenId>(i))) {
@@ -82,20 +59,14 @@ Status index_bytes(SpmRules& rules) {
 Result<std::shared_ptr<const TokenModel>>
 SpmModel::build(SpmVocabulary vocabulary) {
   // Before the checks: a mapped file's bytes may change after them.
-  std::vector<char> text = own_text(vocabulary.pieces);
+  SpmRules rules(std::move(vocabulary.pieces));
+  vocabulary.pieces = rules.pieces;
   Status status = check_spm_vocabulary(vocabulary);
   if (!status.ok()) {
     return status;
   }
-  const size_t count = vocabulary.pieces.size();
-  SpmRules rules{
-      .table = PieceTable(vocabulary.pieces),
-      .pairs = {},
-      .text = std::move(text), // this and the next keep their storage
-      .pieces = std::move(vocabulary.pieces),
-      .scores = {vocabulary.scores.begin(), vocabulary.scores.end()},
-      .types = std::vector<PieceType>(count),
-      .unknown = static_cast<TokenId>(vocabulary.unknown)};
+  rules.scores.assign(vocabulary.scores.begin(), vocabulary.scores.end());
+  rules.unknown = static_cast<TokenId>(vocabulary.unknown);
   std::transform(
       vocabulary.types.begin(),
       vocabulary.types.end(),

@@ -15,18 +15,16 @@
 #include <vector>
 
 #include "holdfast/formats/byte_pairs.h"
-#include "holdfast/formats/piece_table.h"
+#include "holdfast/formats/piece_list.h"
 #include "holdfast/formats/spm_vocabulary.h"
 
 namespace holdfast {
 
-struct SpmRules {
-  PieceTable table;
+struct SpmRules : PieceList {
+  using PieceList::PieceList;
+
   BytePairs pairs;
-  std::vector<char> text; // of all pieces
-  std::vector<std::string_view> pieces; // [V], of `text`; table views into it
   std::vector<float> scores; // [V]
-  std::vector<PieceType> types; // [V]
   std::array<TokenId, 256> byte_ids{}; // kNoToken where there is no such piece
   TokenId unknown = kNoToken;
 

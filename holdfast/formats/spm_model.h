@@ -29,20 +29,8 @@ class SpmModel final : public TokenModel {
   std::string_view kind() const override {
     return "SentencePiece BPE";
   }
-  int64_t size() const override {
-    return static_cast<int64_t>(rules_.pieces.size());
-  }
   const SpecialIds& special() const override {
     return special_;
-  }
-  std::string_view piece(TokenId id) const override {
-    return rules_.pieces[static_cast<size_t>(id)];
-  }
-  PieceType type(TokenId id) const override {
-    return rules_.types[static_cast<size_t>(id)];
-  }
-  TokenId find(std::string_view piece) const override {
-    return rules_.table.find(piece);
   }
   void encode(
       std::string_view text,
@@ -55,6 +43,9 @@ class SpmModel final : public TokenModel {
       std::string& text) const override;
 
  private:
+  const PieceList& list() const override {
+    return rules_;
+  }
   /// Whether a stretch of plain text begins after this id (or at the start).
   bool ends_plain_text(TokenId id) const;
 

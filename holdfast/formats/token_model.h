@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "holdfast/formats/piece_list.h"
 #include "holdfast/formats/token_id.h"
 
 namespace holdfast {
@@ -47,11 +48,20 @@ class TokenModel {
 
   /// The kind, for people: "SentencePiece BPE".
   virtual std::string_view kind() const = 0;
-  virtual int64_t size() const = 0;
   virtual const SpecialIds& special() const = 0;
-  virtual std::string_view piece(TokenId id) const = 0; // id < size()
-  virtual PieceType type(TokenId id) const = 0; // id < size()
-  virtual TokenId find(std::string_view piece) const = 0;
+  int64_t size() const {
+    return static_cast<int64_t>(list().pieces.size());
+  }
+  std::string_view piece(TokenId id) const { // id < size()
+    return list().pieces[static_cast<size_t>(id)];
+  }
+  PieceType type(TokenId id) const { // id < size()
+    return list().types[static_cast<size_t>(id)];
+  }
+  /// The id of an equal piece, or kNoToken.
+  TokenId find(std::string_view piece) const {
+    return list().table.find(piece);
+  }
 
   /// Appends the ids of the text alone: no bos, no eos.
   virtual void encode(
@@ -65,6 +75,9 @@ class TokenModel {
       bool show_special,
       DecodePlace& place,
       std::string& text) const = 0;
+
+ private:
+  virtual const PieceList& list() const = 0;
 };
 
 } // namespace holdfast
