@@ -55,12 +55,7 @@ struct PersistArguments {
         "--flush-bytes",
         flush_bytes,
         "Bytes of state to flush; 0: none (default 1000000000)");
-    not_empty(command.add_option(
-                  "--folder",
-                  folder,
-                  "Where to keep the state, on the device to measure (default: "
-                  "where temporary files are)"))
-        ->type_name("DIR");
+    add_bench_folder(command, folder);
     command.add_flag("--json", json, "One object a line");
   }
   void validate() const {
@@ -94,6 +89,21 @@ Range range_of_median(std::vector<double> values) {
   return {*(values.begin() + from), *(values.end() - 1 - from)};
 }
 
+/// What the turns took and wrote, one by one.
+struct Costs {
+  std::vector<double> cost; // kept / plain - 1
+  std::vector<double> plain; // seconds
+  std::vector<double> kept; // seconds
+  std::vector<double> written; // bytes
+
+  void add(const measure::PersistTrial::Turn& turn) {
+    cost.push_back(turn.kept / turn.plain - 1);
+    plain.push_back(turn.plain);
+    kept.push_back(turn.kept);
+    written.push_back(static_cast<double>(turn.written.get()));
+  }
+};
+
 class PersistBench {
  public:
   explicit PersistBench(const PersistArguments& arguments)
@@ -125,7 +135,7 @@ class PersistBench {
     return setup;
   }
 
-  /// What every line has.
+  /// The fields that every line has.
   Json facts(const char* what) const {
     return Json{
         {"what", what},
@@ -135,38 +145,36 @@ class PersistBench {
   }
 
   void turns() {
+    Costs all;
     ProgressLine line("decoding");
     line.update(0, arguments_.turns + 1);
     measure::PersistTrial trial(loaded_, setup("turns"), arguments_.depth);
     trial.turn(arguments_.generate); // its put finds nothing to write
-    std::vector<double> costs, plain, kept, written;
     for (int64_t i = 0; i < arguments_.turns; ++i) {
       stop_if(interrupt_);
       line.update(i + 1, arguments_.turns + 1);
-      const auto turn = trial.turn(arguments_.generate);
-      costs.push_back(turn.kept / turn.plain - 1);
-      plain.push_back(turn.plain);
-      kept.push_back(turn.kept);
-      written.push_back(static_cast<double>(turn.written.get()));
+      all.add(trial.turn(arguments_.generate));
     }
     line.clear();
-    Json json = facts("decode");
+    print(all, trial.state_of(arguments_.generate), trial.tail_bytes());
+  }
+
+  void print(const Costs& all, Bytes state, Bytes tail) const {
     const auto tokens = static_cast<double>(arguments_.generate);
+    const Range range = range_of_median(all.cost);
+    Json json = facts("decode");
     json["gen"] = arguments_.generate;
     json["turns"] = arguments_.turns;
-    json["plain_tok_s"] = tokens / median(plain);
-    json["kept_tok_s"] = tokens / median(kept);
-    json["cost"] = median(costs);
-    const Range range = range_of_median(costs);
+    json["plain_tok_s"] = tokens / median(all.plain);
+    json["kept_tok_s"] = tokens / median(all.kept);
+    json["cost"] = median(all.cost);
     json["cost_low"] = range.low;
     json["cost_high"] = range.high;
-    json["turn_bytes"] = median(written);
-    json["state_bytes"] = trial.state_of(arguments_.generate).get();
-    json["tail_bytes"] = trial.tail_bytes().get();
+    json["turn_bytes"] = median(all.written);
+    json["state_bytes"] = state.get();
+    json["tail_bytes"] = tail.get();
     json["turn_share"] =
-        json["turn_bytes"].get<double>() /
-        static_cast<double>(
-            (trial.state_of(arguments_.generate) + trial.tail_bytes()).get());
+        median(all.written) / static_cast<double>((state + tail).get());
     if (arguments_.json) {
       write_out(json_line(json));
       return;

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "errors.h"
+#include "options.h"
 
 namespace holdfast::app {
 
@@ -134,6 +135,15 @@ Json in_process(
     throw UserError(told["text"].get<std::string>());
   }
   throw Error(ErrorCode::kIo, told["text"].get<std::string>());
+}
+
+void add_bench_folder(CLI::App& command, std::string& place) {
+  not_empty(command.add_option(
+                "--folder",
+                place,
+                "Where to keep the state, on the device to measure (default: "
+                "where temporary files are)"))
+      ->type_name("DIR");
 }
 
 BenchFolder::BenchFolder(const std::string& place)

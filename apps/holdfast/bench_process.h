@@ -9,6 +9,8 @@
 #include <functional>
 #include <string>
 
+#include <CLI/CLI.hpp>
+
 #include "interrupt.h"
 #include "json.h"
 
@@ -27,6 +29,9 @@ void stop_if(const InterruptFlag& interrupt);
 Json in_process(
     const InterruptFlag& interrupt,
     const std::function<Json()>& work);
+
+/// The option that says in which folder a BenchFolder is made.
+void add_bench_folder(CLI::App& command, std::string& place);
 
 /// A new folder in `place`, or where temporary files are, removed with all in
 /// it. Throws UserError where it cannot be made.

@@ -66,12 +66,7 @@ struct RestoreArguments {
         "--repeat",
         repeat,
         "Warm and cold processes of each (default 3)");
-    not_empty(command.add_option(
-                  "--folder",
-                  folder,
-                  "Where to keep the state, on the device to measure (default: "
-                  "where temporary files are)"))
-        ->type_name("DIR");
+    add_bench_folder(command, folder);
     command.add_flag("--json", json, "One object a line");
   }
   void validate() {
