@@ -1,11 +1,10 @@
 // Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
 //
 // A live view follows its rows, and its arrays are stale once these change. It
-// changes nothing itself, and refuses what it cannot answer.
+// changes nothing itself, and refuses positions that are not its rows'.
 
 #include <limits>
 
-#include "holdfast/plan/layer_bounds.h"
 #include "tests/state/failing_codec.h"
 #include "tests/state/view_rig.h"
 
@@ -311,81 +310,6 @@ TEST(LiveView, RefusesMoreQueriesThanItsArrayHas) {
   refuses({5});
   EXPECT_EQ(
       std::ssize(read_view(view, q, at_end(state, row, 4))), 4 * kHeads * kDim);
-}
-
-TEST(LiveView, RefusesWhatItHasNotByTypeAndName) {
-  const Sequence sequence(500, 33);
-  StateOptions with_recurrent = view_options();
-  with_recurrent.layers.push_back(RecurrentSpec{
-      .key_heads = 1,
-      .value_heads = 1,
-      .key_dim = 32,
-      .value_dim = 32,
-      .taps = 4});
-  State state(view_options());
-  const RowId row = feed_new(state, sequence, 400);
-  const auto q = queries_of({&sequence, 0, 1});
-  const auto view_of = [&](const ReaderSpec& reader) {
-    return state.view({&row, 1}, kFullLayer, reader);
-  };
-  const auto refuses = [&](const auto& call) {
-    return expect_error(ErrorCode::kInvalidArgument, call);
-  };
-  refuses([&] { view_of({.query_heads = 3}); });
-  refuses([&] { view_of({.query_heads = 4, .softcap = -1.0f}); });
-  refuses([&] { view_of({.query_heads = 4, .visibility = {.window = -1}}); });
-  // As "all": its sum with a position would wrap, and a query would have no
-  // block to read.
-  const int64_t wraps = std::numeric_limits<int64_t>::max();
-  refuses(
-      [&] { view_of({.query_heads = 4, .visibility = {.window = wraps}}); });
-  refuses([&] {
-    view_of({.query_heads = 4, .visibility = {.window = 9, .sinks = wraps}});
-  });
-  refuses([&] { view_of({.query_heads = 2 * kMaxHeads}); });
-  refuses([&] { view_of({.query_heads = 4, .sink_logits = {1.0f}}); });
-  refuses([&] { state.view({&row, 1}, LayerIndex(4)); });
-  refuses([&] { state.view({}, kFullLayer); });
-  const std::vector<RowId> twice{row, row};
-  refuses([&] { state.view(twice, kFullLayer); });
-  const RowId unknown = state.sibling().add_row();
-  expect_error(ErrorCode::kNotFound, [&] {
-    state.view({&unknown, 1}, kFullLayer);
-  });
-  State mixed(with_recurrent);
-  const RowId of_mixed = mixed.add_row();
-  expect_error(ErrorCode::kUnsupported, [&] {
-    mixed.view({&of_mixed, 1}, LayerIndex(4));
-  });
-  const LayerView view = state.view({&row, 1}, kFullLayer);
-  expect_error(ErrorCode::kNotFound, [&] {
-    view.attend(q, {{{unknown, 1, Position(400)}}});
-  });
-  refuses([&] { view.attend(q, {}); });
-  refuses([&] { view.attend(q, {{{row, 0, Position(400)}}}); });
-  refuses([&] { view.attend(q, {{{row, 1, Position(-1)}}}); });
-  refuses([&] { view.attend(q, {{{row, 1, kMaxPositions}}}); });
-  const std::string text = refuses([&] {
-    view.attend(q, {{{row, 2, Position(400)}}});
-  });
-  EXPECT_NE(
-      text.find("[LayerView::attend] expected q [2, 4, 64] float32, got "
-                "[1, 4, 64] float32"),
-      std::string::npos)
-      << text;
-  // The sliding layer has released what a full reader asks for.
-  const LayerView wide =
-      state.view({&row, 1}, kSlidingLayer, ReaderSpec{.query_heads = kHeads});
-  expect_error(ErrorCode::kUnsupported, [&] {
-    wide.attend(q, {{{row, 1, Position(400)}}});
-  });
-  read_view(
-      wide,
-      q,
-      {{.row = row,
-        .count = 1,
-        .start = Position(400),
-        .seen = PositionRange{Position(300), Position(400)}}});
 }
 
 } // namespace
