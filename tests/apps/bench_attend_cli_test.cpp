@@ -33,6 +33,73 @@ std::vector<std::string> names_of(const Json& object) {
   return names;
 }
 
+/// A line of decode over chains of 320 positions, 2 key-value heads.
+void expect_decode_agrees(const Json& json) {
+  EXPECT_THAT(
+      names_of(json),
+      testing::UnorderedElementsAre(
+          "what",
+          "kernels",
+          "threads",
+          "kv",
+          "query_heads",
+          "kv_heads",
+          "dim",
+          "rows",
+          "positions",
+          "gb_s",
+          "read_gb_s",
+          "share",
+          "positions_s",
+          "step_us",
+          "times_bf16"));
+  EXPECT_EQ(json["threads"], 2);
+  EXPECT_EQ(json["positions"], 320);
+  const double bytes =
+      json["gb_s"].get<double>() * 1e3 * json["step_us"].get<double>();
+  if (json["kv"] == "bf16") {
+    const double stored = json["rows"].get<double>() * 320 * 2 * 2 * 2 *
+        json["dim"].get<double>();
+    EXPECT_NEAR(bytes, stored, 1.0);
+  }
+  EXPECT_NEAR(
+      json["share"].get<double>(),
+      json["gb_s"].get<double>() / json["read_gb_s"].get<double>(),
+      1e-6);
+  EXPECT_NEAR(
+      json["positions_s"].get<double>() * json["step_us"].get<double>() / 1e6,
+      json["rows"].get<double>() * 320,
+      1e-3);
+  EXPECT_GT(json["times_bf16"], 0.0);
+}
+
+/// A line of prefill of 70 tokens, 4 query heads.
+void expect_prefill_agrees(const Json& json) {
+  EXPECT_THAT(
+      names_of(json),
+      testing::UnorderedElementsAre(
+          "what",
+          "kernels",
+          "threads",
+          "kv",
+          "query_heads",
+          "kv_heads",
+          "dim",
+          "tokens",
+          "tflops",
+          "register_tflops",
+          "share",
+          "tok_s"));
+  const double seconds = 70 / json["tok_s"].get<double>();
+  const double pairs = 70 * 71 / 2 * 4;
+  EXPECT_NEAR(
+      json["tflops"].get<double>() * 1e12 * seconds,
+      pairs * 4 * json["dim"].get<double>(),
+      1.0);
+  EXPECT_GT(json["share"], 0.0);
+  EXPECT_LT(json["share"], 1.0);
+}
+
 TEST(BenchAttendCommand, GivesALineForEachShapeWithFieldsThatAgree) {
   const Outcome outcome = run(bench_attend(
       {"--kv",
@@ -61,67 +128,10 @@ TEST(BenchAttendCommand, GivesALineForEachShapeWithFieldsThatAgree) {
   ASSERT_EQ(decode.size(), 4u); // codecs x rows
   ASSERT_EQ(prefill.size(), 2u);
   for (const Json& json : decode) {
-    EXPECT_THAT(
-        names_of(json),
-        testing::UnorderedElementsAre(
-            "what",
-            "kernels",
-            "threads",
-            "kv",
-            "query_heads",
-            "kv_heads",
-            "dim",
-            "rows",
-            "positions",
-            "gb_s",
-            "read_gb_s",
-            "share",
-            "positions_s",
-            "step_us",
-            "times_bf16"));
-    EXPECT_EQ(json["threads"], 2);
-    EXPECT_EQ(json["positions"], 320);
-    const double bytes =
-        json["gb_s"].get<double>() * 1e3 * json["step_us"].get<double>();
-    if (json["kv"] == "bf16") {
-      const double stored = json["rows"].get<double>() * 320 * 2 * 2 * 2 *
-          json["dim"].get<double>();
-      EXPECT_NEAR(bytes, stored, 1.0);
-    }
-    EXPECT_NEAR(
-        json["share"].get<double>(),
-        json["gb_s"].get<double>() / json["read_gb_s"].get<double>(),
-        1e-6);
-    EXPECT_NEAR(
-        json["positions_s"].get<double>() * json["step_us"].get<double>() / 1e6,
-        json["rows"].get<double>() * 320,
-        1e-3);
-    EXPECT_GT(json["times_bf16"], 0.0);
+    expect_decode_agrees(json);
   }
   for (const Json& json : prefill) {
-    EXPECT_THAT(
-        names_of(json),
-        testing::UnorderedElementsAre(
-            "what",
-            "kernels",
-            "threads",
-            "kv",
-            "query_heads",
-            "kv_heads",
-            "dim",
-            "tokens",
-            "tflops",
-            "register_tflops",
-            "share",
-            "tok_s"));
-    const double seconds = 70 / json["tok_s"].get<double>();
-    const double pairs = 70 * 71 / 2 * 4;
-    EXPECT_NEAR(
-        json["tflops"].get<double>() * 1e12 * seconds,
-        pairs * 4 * json["dim"].get<double>(),
-        1.0);
-    EXPECT_GT(json["share"], 0.0);
-    EXPECT_LT(json["share"], 1.0);
+    expect_prefill_agrees(json);
   }
 }
 
