@@ -1,6 +1,7 @@
 // Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
 //
-// Objects: opaque values under exact keys, several to a segment.
+// Objects: opaque values under exact keys, several to a segment, named in the
+// manifest with other stores (group_commit.h).
 
 #include <optional>
 #include <string>
@@ -42,52 +43,73 @@ Status sources(std::span<const ObjectToStore> objects) {
   return Status();
 }
 
+/// Objects on their way into the folder, in one segment.
+class ObjectsRun : public CommitPart {
+ public:
+  /// The objects outlive this.
+  ObjectsRun(DiskTierCore& core, std::span<const ObjectToStore> objects)
+      : core_(core), objects_(objects), segment_(core, plan_) {
+    for (const ObjectToStore& object : objects_) {
+      plan_.add_bytes(ExtentType::kObject, object.bytes);
+    }
+  }
+
+  Result<Removed> run() {
+    Status status = core_.run([&] {
+      segment_.begin(static_cast<int64_t>(objects_.size()), evicted_);
+    });
+    if (status.ok()) {
+      status = segment_.write();
+    }
+    if (status.ok()) {
+      status = sources(objects_);
+    }
+    if (status.ok()) {
+      status = core_.commits.commit(*this);
+    }
+    return status.ok() ? Result<Removed>(std::move(evicted_)) : status;
+  }
+
+ private:
+  bool add() override {
+    Database& database = core_.database();
+    const SegmentId segment = segment_.publish();
+    const int64_t tick = core_.manifest().next_tick();
+    for (size_t i = 0; i < objects_.size(); ++i) {
+      const ObjectToStore& object = objects_[i];
+      if (const auto old = find_object(database, object.space, object.key)) {
+        remove_object_row(database, *old);
+      }
+      const SegmentEntry& entry = plan_.entry(i);
+      add_object(database, object, {segment, entry.offset, entry.bytes}, tick);
+    }
+    core_.manifest().count_written(plan_.file_bytes());
+    return true;
+  }
+
+  const Removed& removed() const override {
+    return replaced_;
+  }
+
+  void committed() override {
+    segment_.committed();
+  }
+
+  DiskTierCore& core_;
+  const std::span<const ObjectToStore> objects_;
+  SegmentPlan plan_;
+  UnfinishedSegment segment_;
+  Removed evicted_; // to make room
+  const Removed replaced_{}; // under the same key something is still there
+};
+
 } // namespace
 
 Result<Removed> DiskTier::put_objects(std::span<const ObjectToStore> objects) {
-  if (objects.empty()) {
-    return Removed();
-  }
-  SegmentPlan plan;
   for (const ObjectToStore& object : objects) {
     require_object(object);
-    plan.add_bytes(ExtentType::kObject, object.bytes);
   }
-  Removed removed;
-  UnfinishedSegment unfinished(*core_, plan);
-  Status status = core_->run(
-      [&] { unfinished.begin(static_cast<int64_t>(objects.size()), removed); });
-  if (status.ok()) {
-    status = unfinished.write();
-  }
-  if (status.ok()) {
-    status = sources(objects);
-  }
-  if (status.ok()) {
-    status = core_->run([&] {
-      ManifestTransaction transaction(core_->database());
-      const SegmentId segment = unfinished.publish();
-      const int64_t tick = core_->manifest().next_tick();
-      for (size_t i = 0; i < objects.size(); ++i) {
-        if (const auto old = find_object(
-                core_->database(), objects[i].space, objects[i].key)) {
-          remove_object_row(core_->database(), *old);
-        }
-        const SegmentEntry& entry = plan.entry(i);
-        add_object(
-            core_->database(),
-            objects[i],
-            {segment, entry.offset, entry.bytes},
-            tick);
-      }
-      core_->options.files->sync_folder(core_->options.folder).check();
-      core_->write_touches();
-      core_->manifest().count_written(plan.file_bytes());
-      transaction.commit();
-      unfinished.committed();
-    });
-  }
-  return status.ok() ? Result<Removed>(std::move(removed)) : status;
+  return objects.empty() ? Removed() : ObjectsRun(*core_, objects).run();
 }
 
 Result<MappedImage>

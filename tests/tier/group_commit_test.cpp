@@ -6,6 +6,7 @@
 #include "holdfast/tier/group_commit.h"
 
 #include <atomic>
+#include <barrier>
 #include <functional>
 #include <optional>
 #include <string>
@@ -16,6 +17,7 @@
 
 #include "holdfast/env/faulty_file_system.h"
 #include "holdfast/tier/disk_tier_core.h"
+#include "tests/tier/sync_hook.h"
 #include "tests/tier/tier_rig.h"
 
 namespace holdfast::test {
@@ -210,6 +212,94 @@ TEST(StoresAtOnce, OfTextsOfOneBeginningWriteNoImageTwice) {
   expect_consistent(*tier);
 }
 
+/// An object of a few pages.
+struct Value {
+  explicit Value(int number) : key(std::to_string(number)) {}
+  std::string key;
+  std::string text = std::string(3000, 'v') + key;
+  Status put(DiskTier& tier) const {
+    const ObjectToStore object{
+        .space = "encoder",
+        .key = key,
+        .bytes = std::as_bytes(std::span(text))};
+    return tier.put_objects({&object, 1}).status();
+  }
+  bool is_there(DiskTier& tier) const {
+    const auto found = tier.object("encoder", key);
+    EXPECT_TRUE(!found.ok() || text_of(found.value()) == text);
+    return found.ok();
+  }
+};
+
+/// Chats and objects, each by a thread of its own; whether it is stored.
+std::vector<Status> store_all_at_once(
+    DiskTier& tier,
+    const std::vector<StoreBatch>& chats,
+    const std::vector<Value>& values) {
+  std::vector<Status> results(chats.size() + values.size());
+  std::vector<std::thread> threads;
+  for (size_t i = 0; i < chats.size(); ++i) {
+    threads.emplace_back(
+        [&, i] { results[i] = tier.store(chats[i]).status(); });
+  }
+  for (size_t i = 0; i < values.size(); ++i) {
+    threads.emplace_back(
+        [&, i] { results[chats.size() + i] = values[i].put(tier); });
+  }
+  for (std::thread& thread : threads) {
+    thread.join();
+  }
+  return results;
+}
+
+// All come to their commit together: the first goes alone, the folder is synced
+// once more for those who came meanwhile.
+TEST(StoresAtOnce, OfTextsAndObjectsShareACommit) {
+  TierRig rig;
+  const auto hooked = std::make_shared<SyncHook>(rig.memory);
+  rig.options.files = hooked;
+  const auto tier = rig.open();
+  const ScopeId scope = tier->scope(kScope).value();
+  bool shared = false;
+  int chat = 0;
+  for (int round = 0; round < 50 && !shared; ++round) {
+    std::vector<StoreBatch> chats;
+    std::vector<Value> values;
+    for (int i = 0; i < 2; ++i) {
+      ++chat;
+      chats.push_back(path_batch(scope, chat_tokens(chat, 64), rig.images));
+      values.emplace_back(2 * chat);
+      values.emplace_back(2 * chat + 1);
+    }
+    std::barrier written(kThreads);
+    hooked->before_sync = [&] { written.arrive_and_wait(); };
+    const int64_t before = rig.memory->counts().folder_syncs;
+    for (const Status& status : store_all_at_once(*tier, chats, values)) {
+      EXPECT_TRUE(status.ok()) << status.text();
+    }
+    // Two texts alone would be one less.
+    shared = rig.memory->counts().folder_syncs - before < kThreads - 1;
+    for (const Value& value : values) {
+      EXPECT_TRUE(value.is_there(*tier));
+    }
+  }
+  EXPECT_TRUE(shared);
+  expect_consistent(*tier);
+}
+
+// Whoever is named last has the key; what the other wrote is dead.
+TEST(StoresAtOnce, OfOneObjectLeaveOneOfThem) {
+  TierRig rig;
+  const auto tier = rig.open();
+  const std::vector<Value> values(kThreads, Value(1));
+  for (const Status& status : store_all_at_once(*tier, {}, values)) {
+    EXPECT_TRUE(status.ok()) << status.text();
+  }
+  EXPECT_TRUE(values[0].is_there(*tier));
+  EXPECT_EQ(tier->stats().value().objects.count, 1);
+  expect_consistent(*tier);
+}
+
 // The day's limit holds for all that are under way.
 TEST(StoresAtOnce, KeepToTheDaysLimitTogether) {
   TierRig rig;
@@ -243,6 +333,7 @@ TEST_P(StoresAtOnceThatFail, KeepWhatOneOfThemAcknowledged) {
     auto tier = rig.open();
     const ScopeId scope = tier->scope(kScope).value();
     std::vector<StoreBatch> batches;
+    const std::vector<Value> values{Value(1), Value(2)};
     for (int chat = 1; chat <= 3; ++chat) {
       batches.push_back(chat_batch(
           scope,
@@ -251,7 +342,7 @@ TEST_P(StoresAtOnceThatFail, KeepWhatOneOfThemAcknowledged) {
           rig.images));
     }
     faulty->fail({.kind = GetParam(), .after = call});
-    const auto results = store_at_once(*tier, batches);
+    const auto results = store_all_at_once(*tier, batches, values);
     failed = faulty->failed() > 0;
     tier.reset();
     for (const auto keep :
@@ -267,6 +358,9 @@ TEST_P(StoresAtOnceThatFail, KeepWhatOneOfThemAcknowledged) {
         EXPECT_TRUE(!result.ok() || all.records.contains(name));
         EXPECT_TRUE(
             !result.ok() || all.restorable(chat_tokens(chat, 100, 64)) == 100);
+      }
+      for (size_t i = 0; i < values.size(); ++i) {
+        EXPECT_TRUE(!results[3 + i].ok() || values[i].is_there(*later));
       }
       expect_consistent(*later);
     }
