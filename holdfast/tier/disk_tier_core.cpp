@@ -2,6 +2,7 @@
 
 #include "holdfast/tier/disk_tier_core.h"
 
+#include <algorithm>
 #include <tuple>
 #include <utility>
 
@@ -18,9 +19,13 @@ DiskTierCore::DiskTierCore(DiskTierOptions given)
       folder(std::make_shared<TierFolder>(options.files, options.folder)) {}
 
 DiskTierCore::~DiskTierCore() {
-  // What touch() remembered is of use to the next process, and no more.
+  // What touch() remembered is of use to the next process, and no more; what
+  // was written counts in the day's limit of all.
   if (manifest_) {
-    std::ignore = run([&] { write_pending_touches(); });
+    std::ignore = run([&] {
+      write_pending_touches();
+      count_written();
+    });
   }
 }
 
@@ -35,12 +40,43 @@ void DiskTierCore::note(TierFinding finding) {
   }
 }
 
+void DiskTierCore::close_manifest() {
+  if (manifest_) {
+    uncounted_files += std::max(manifest_->uncounted(), Bytes()).get();
+  }
+  manifest_.reset();
+}
+
+void DiskTierCore::commit(
+    ManifestTransaction& transaction,
+    const Removed& removed,
+    Bytes files) {
+  const int64_t before = uncounted_files;
+  manifest_->count_written(files + Bytes(before));
+  commit(transaction, removed);
+  // Where nobody can say whether it happened, that much may be counted twice.
+  manifest_->counted();
+  uncounted_files -= before;
+}
+
+Bytes DiskTierCore::written_today() {
+  return std::max(manifest_->written_today() + uncounted(), Bytes());
+}
+
+void DiskTierCore::count_written() {
+  if (uncounted() <= Bytes()) {
+    return;
+  }
+  ManifestTransaction transaction(database());
+  commit(transaction, {}, Bytes());
+}
+
 void DiskTierCore::open_manifest() {
   if (manifest_ && !failed_ && manifest_->is_usable() &&
       manifest_->is_current()) {
     return;
   }
-  manifest_.reset();
+  close_manifest();
   failed_ = false;
   const auto open = [&] {
     manifest_ = std::make_unique<Manifest>(
@@ -96,7 +132,7 @@ void DiskTierCore::set_aside(const std::string& reason) {
 
 bool DiskTierCore::recover(ErrorCode code, int attempt) {
   // Whatever state the connection is in: the next one starts from the file.
-  manifest_.reset();
+  close_manifest();
   suspect_ = suspect_ || code == ErrorCode::kCorrupt;
   return code == ErrorCode::kCorrupt && attempt == 0;
 }
@@ -192,6 +228,7 @@ OpenTiers DiskTierCore::open_tiers() {
   for (TierFinding& finding : findings) {
     note(std::move(finding));
   }
+  uncounted_files += open.abandoned.get();
   return open;
 }
 

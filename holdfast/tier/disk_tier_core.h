@@ -80,6 +80,11 @@ class DiskTierCore {
     transaction.commit();
   }
 
+  /// The same of stores, whose files are of so many bytes: counts what was
+  /// written today.
+  void
+  commit(ManifestTransaction& transaction, const Removed& removed, Bytes files);
+
   /// Removes what `work(Removed&)` does, in one transaction, then gives room
   /// back. Once it is committed nothing but a damaged manifest is an error:
   /// what could not be given back is for the next sweep.
@@ -117,6 +122,15 @@ class DiskTierCore {
   void write_touches();
   /// The same in a transaction of its own.
   void write_pending_touches();
+  /// What was written today, by all processes: what stores under way will write
+  /// is no part of it.
+  Bytes written_today();
+  /// What of that no commit has counted yet.
+  Bytes uncounted() const {
+    return Bytes(uncounted_files) + manifest_->uncounted();
+  }
+  /// Counts it, in a transaction of its own, where there is any.
+  void count_written();
   /// What stores that failed left under a segment's name, and what
   /// scan_foreign() found to be left over. What cannot be removed counts.
   void remove_left_over();
@@ -159,10 +173,11 @@ class DiskTierCore {
 
   GroupCommit commits{*this};
   ImageFlights flights;
-  // Of stores under way, in bytes: their segments, and what their commits may
-  // add to the manifest and its journal.
-  std::atomic<int64_t> under_way{0};
+  // What commits of stores under way may add to the manifest and its journal,
+  // in bytes.
   std::atomic<int64_t> growing{0};
+  // What stores that failed, or died, wrote and no commit has counted yet.
+  std::atomic<int64_t> uncounted_files{0};
 
   // Under mutex alone.
   /// True where somebody cut a segment short that is mapped.
@@ -181,6 +196,7 @@ class DiskTierCore {
   Touches take_touches();
   void write(const Touches& uses);
   void open_manifest();
+  void close_manifest();
   void set_aside(const std::string& reason);
   /// After an error of the manifest: true where the verb should run again.
   bool recover(ErrorCode code, int attempt);

@@ -48,13 +48,14 @@ void GroupCommit::commit_all(const std::vector<Waiting*>& group) {
 void GroupCommit::write(const std::vector<Waiting*>& group) {
   ManifestTransaction transaction(core_.database());
   bool any = false;
-  bool any_file = false;
+  Bytes files;
   for (Waiting* each : group) {
     each->status = Status();
     ManifestSavepoint savepoint(core_.database());
     try {
-      any_file |= each->part->add();
+      const Bytes file = each->part->add();
       savepoint.keep();
+      files += file;
       any = true;
     } catch (const ManifestError&) {
       throw; // the access ends
@@ -66,7 +67,7 @@ void GroupCommit::write(const std::vector<Waiting*>& group) {
   if (!any) {
     return;
   }
-  if (any_file) {
+  if (files > Bytes()) {
     core_.options.files->sync_folder(core_.options.folder).check();
   }
   core_.write_touches();
@@ -76,7 +77,7 @@ void GroupCommit::write(const std::vector<Waiting*>& group) {
       removed.add(each->part->removed());
     }
   }
-  core_.commit(transaction, removed);
+  core_.commit(transaction, removed, files);
   for (Waiting* each : group) {
     if (each->status.ok()) {
       each->part->committed();

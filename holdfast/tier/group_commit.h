@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "holdfast/base/status.h"
+#include "holdfast/base/strong.h"
 #include "holdfast/tier/batch.h"
 
 namespace holdfast {
@@ -25,9 +26,9 @@ class CommitPart {
  public:
   virtual ~CommitPart() = default;
   /// In an access, within a transaction: adds its rows and gives its file the
-  /// name; true where it had a file. Throws. Called again where the access
-  /// starts over.
-  virtual bool add() = 0;
+  /// name. The bytes of that file, 0 where it has none. Throws. Called again
+  /// where the access starts over.
+  virtual Bytes add() = 0;
   /// What add() took out.
   virtual const Removed& removed() const = 0;
   /// In the same access: it is durable.

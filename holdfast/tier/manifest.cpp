@@ -232,16 +232,19 @@ int64_t Manifest::today() const {
   return clock_->wall_ns() / kNsPerDay;
 }
 
-void Manifest::count_written(Bytes segment) {
-  const Bytes own = vfs_.written() - counted_;
+void Manifest::count_written(Bytes beside) {
+  counting_ = vfs_.written() + kCommit;
   database_
       .prepare(
           "INSERT INTO written(day, bytes) VALUES(?, ?) "
           "ON CONFLICT(day) DO UPDATE SET bytes = bytes + excluded.bytes")
       .bind(today())
-      .bind((segment + own).get())
+      .bind((beside + counting_ - counted_).get())
       .run();
-  counted_ += own;
+}
+
+void Manifest::counted() {
+  counted_ = counting_;
 }
 
 void Manifest::add_to(Counter counter, int64_t more) {

@@ -61,9 +61,21 @@ class Manifest {
   int64_t next_tick();
   int64_t tick();
 
-  /// Adds to today's bytes: those of a segment, and what the manifest itself
-  /// has written since the last call.
-  void count_written(Bytes segment);
+  /// Within a transaction: adds to today's bytes those written `beside` the
+  /// manifest, what the manifest has written that nothing counts yet, and what
+  /// this commit is taken to write; the next one sets that right. So a process
+  /// that dies takes no more of it along than large commits have more.
+  void count_written(Bytes beside);
+  /// That transaction was committed.
+  void counted();
+  /// What the manifest has written and nothing counts yet; below 0 where a
+  /// commit wrote less than it was taken to.
+  Bytes uncounted() const {
+    return vfs_.written() - counted_;
+  }
+  /// What a commit is taken to write: the pages that rows of one text change,
+  /// in the journal and in their place.
+  static constexpr Bytes kCommit{int64_t{24} * kDatabasePage};
   /// Tokens: stored by all processes of all times, and served by them.
   enum class Counter { kStored, kServed };
   /// Within a transaction.
@@ -96,7 +108,8 @@ class Manifest {
   Database database_;
   uint64_t device_ = 0;
   uint64_t inode_ = 0;
-  Bytes counted_; // of vfs_.written()
+  Bytes counted_; // of vfs_.written(), or what it was taken to become
+  Bytes counting_; // the same once the transaction is committed
 };
 
 } // namespace holdfast

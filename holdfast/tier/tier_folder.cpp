@@ -280,7 +280,11 @@ OpenTiers TierFolder::open_tiers(std::vector<TierFinding>& findings) {
     }
     for (const auto& [name, parsed] : names) {
       if (parsed.unfinished) {
-        result.unfinished += remove_unfinished(name, findings);
+        const auto facts = files_->facts(open_path(name));
+        const Bytes left = remove_unfinished(name, findings);
+        result.unfinished += left;
+        result.abandoned +=
+            facts.ok() && left == Bytes() ? facts.value().allocated : Bytes();
       } else {
         std::ignore = files_->remove(open_path(name)); // no longer a lease
       }

@@ -35,6 +35,7 @@ struct OpenTiers {
   std::set<SegmentIdentity> leased; // by any of them, this one included
   int64_t leases = 0;
   Bytes unfinished; // what stores under way will take
+  Bytes abandoned; // what dead ones had written, removed just now
   Bytes foreign; // of names that are not ours
 };
 

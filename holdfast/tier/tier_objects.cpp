@@ -71,7 +71,7 @@ class ObjectsRun : public CommitPart {
   }
 
  private:
-  bool add() override {
+  Bytes add() override {
     Database& database = core_.database();
     const SegmentId segment = segment_.publish();
     const int64_t tick = core_.manifest().next_tick();
@@ -83,8 +83,7 @@ class ObjectsRun : public CommitPart {
       const SegmentEntry& entry = plan_.entry(i);
       add_object(database, object, {segment, entry.offset, entry.bytes}, tick);
     }
-    core_.manifest().count_written(plan_.file_bytes());
-    return true;
+    return plan_.file_bytes();
   }
 
   const Removed& removed() const override {

@@ -226,7 +226,7 @@ class StoreRun : public CommitPart {
     }
   }
 
-  bool add() override {
+  Bytes add() override {
     superseded_ = {};
     require_scope();
     stored_.nodes.clear();
@@ -244,12 +244,11 @@ class StoreRun : public CommitPart {
       put_record(*batch_.record, segment, use.wall_ns, superseded);
     }
     stored_.written = plan_.file_bytes();
-    core_.manifest().count_written(stored_.written);
     core_.manifest().add_to(Manifest::Counter::kStored, new_tokens_);
     // It frees its pages when there is something to gain by it: at the next
     // eviction, prune or opening.
     superseded_ = std::move(superseded);
-    return !plan_.empty();
+    return stored_.written;
   }
 
   const Removed& removed() const override {

@@ -24,21 +24,12 @@ Bytes manifest_growth(int64_t rows, Bytes manifest) {
 
 void UnfinishedSegment::begin(int64_t rows, Removed& removed) {
   end_writing(); // the verb may run again, with another manifest
-  const Bytes daily = core_.options.daily_bytes;
-  const Bytes today = core_.manifest().written_today() + Bytes(core_.under_way);
-  if (daily > Bytes() && today + plan_.file_bytes() > daily) {
-    throw Error(
-        ErrorCode::kOutOfBudget,
-        core_.options.folder + ": expected at most " +
-            std::to_string(daily.get()) + " bytes written a day, got " +
-            std::to_string(today.get()) + " and " +
-            std::to_string(plan_.file_bytes().get()) + " more");
-  }
+  require_day();
   const Bytes growth = manifest_growth(rows, core_.manifest_bytes());
   const Bytes needed = plan_.file_bytes() + growth;
   core_.make_room(needed, removed);
   require_device_room(needed);
-  count(plan_.file_bytes(), growth);
+  count(growth);
   if (plan_.empty()) {
     return;
   }
@@ -49,6 +40,26 @@ void UnfinishedSegment::begin(int64_t rows, Removed& removed) {
   core_.folder->begin_writing(identity_);
   // From here on it counts for others, too.
   file_->truncate(plan_.file_bytes()).check();
+}
+
+// Stores under way count with their files, whoever's they are.
+void UnfinishedSegment::require_day() const {
+  const Bytes daily = core_.options.daily_bytes;
+  if (daily == Bytes()) {
+    return;
+  }
+  // First: what dead ones left may count as written.
+  const Bytes under_way = core_.open_tiers().unfinished;
+  const Bytes today = core_.written_today() + under_way;
+  const Bytes more = plan_.file_bytes() + Manifest::kCommit;
+  if (today + more > daily) {
+    throw Error(
+        ErrorCode::kOutOfBudget,
+        core_.options.folder + ": expected at most " +
+            std::to_string(daily.get()) + " bytes written a day, got " +
+            std::to_string(today.get()) + " and " + std::to_string(more.get()) +
+            " more");
+  }
 }
 
 void UnfinishedSegment::require_device_room(Bytes needed) const {
@@ -93,27 +104,48 @@ SegmentId UnfinishedSegment::publish() {
   return id;
 }
 
-void UnfinishedSegment::end_writing() {
-  count({}, {});
-  if (std::exchange(begun_, false)) {
-    file_.reset();
-    std::ignore = core_.options.files->remove(path_);
-    core_.folder->end_writing(identity_);
+Bytes UnfinishedSegment::on_device() const {
+  for (const std::string& path :
+       {path_, core_.folder->segment_path(identity_)}) {
+    const Result<FileFacts> facts = core_.options.files->facts(path);
+    if (facts.ok()) {
+      return facts.value().allocated;
+    }
   }
+  return Bytes();
+}
+
+Bytes UnfinishedSegment::end_writing() {
+  count({});
+  if (!std::exchange(begun_, false)) {
+    return Bytes();
+  }
+  file_.reset();
+  const Bytes wasted = on_device();
+  core_.uncounted_files += wasted.get();
+  std::ignore = core_.options.files->remove(path_);
+  core_.folder->end_writing(identity_);
+  return wasted;
 }
 
 UnfinishedSegment::~UnfinishedSegment() {
   const bool named = begun_ && published_;
-  end_writing();
-  if (!named) {
+  const Bytes wasted = end_writing();
+  if (!named && wasted == Bytes()) {
     return;
   }
-  // A commit that reported an error may have happened: the manifest says.
-  {
+  if (named) {
     const std::lock_guard lock(core_.mutex);
     core_.left_over.push_back(identity_);
   }
-  std::ignore = core_.run([&] { core_.remove_left_over(); });
+  std::ignore = core_.run([&] {
+    // A commit that reported an error may have happened: the manifest says.
+    if (named && find_segment(core_.database(), identity_)) {
+      core_.uncounted_files -= wasted.get();
+    }
+    core_.remove_left_over();
+    core_.count_written();
+  });
 }
 
 } // namespace holdfast

@@ -42,18 +42,19 @@ class UnfinishedSegment {
     if (std::exchange(begun_, false)) {
       core_.folder->end_writing(identity_);
     }
-    count({}, {});
+    count({});
   }
 
  private:
+  void require_day() const;
   void require_device_room(Bytes needed) const;
-  /// The file goes, as far as it can.
-  void end_writing();
+  /// The file goes, as far as it can: what the device has of it, which counts
+  /// in what was written today.
+  Bytes end_writing();
+  Bytes on_device() const;
   /// What this counts among the stores under way.
-  void count(Bytes segment, Bytes manifest) {
-    core_.under_way += (segment - segment_).get();
+  void count(Bytes manifest) {
     core_.growing += (manifest - manifest_).get();
-    segment_ = segment;
     manifest_ = manifest;
   }
 
@@ -62,9 +63,7 @@ class UnfinishedSegment {
   SegmentIdentity identity_;
   std::string path_;
   std::unique_ptr<File> file_;
-  // Counted:
-  Bytes segment_;
-  Bytes manifest_;
+  Bytes manifest_; // counted
   uint64_t checksum_ = 0;
   bool begun_ = false;
   bool published_ = false; // or tried

@@ -253,7 +253,7 @@ TEST(DiskTierBudget, AStoreDoesNotEvictWhatItBuildsOn) {
 
 TEST(DiskTierBudget, ADaysLimitEndsAtMidnight) {
   TierRig rig;
-  rig.options.daily_bytes = Bytes(100 << 10);
+  rig.options.daily_bytes = Bytes(1 << 20);
   const auto tier = rig.open();
   int stored = 0;
   Status last;

@@ -55,7 +55,7 @@ TEST(DiskTierClock, JumpsEitherWayLoseNothing) {
 // none is forgotten while another has the limit.
 TEST(DiskTierClock, ADaysLimitHoldsWhereverTheClockJumps) {
   TierRig rig;
-  rig.options.daily_bytes = Bytes(100 << 10);
+  rig.options.daily_bytes = Bytes(1 << 20);
   constexpr int64_t kDay = int64_t{86400} * 1000000000;
   const int64_t today = rig.clock->wall_ns();
   const std::vector<int64_t> walls = {

@@ -73,7 +73,6 @@ TEST_F(StoresUnderWay, DoNotPassTheCapByWhatTheirRowsAdd) {
     EXPECT_EQ(Bytes(core_->growing), rows + rows);
   }
   EXPECT_EQ(core_->growing, 0);
-  EXPECT_EQ(core_->under_way, 0);
   ASSERT_GT(rows, plan_.file_bytes());
   // Room for two files, and for the rows of one.
   open(before + plan_.file_bytes() + plan_.file_bytes() + rows);
@@ -86,6 +85,41 @@ TEST_F(StoresUnderWay, DoNotPassTheCapByWhatTheirRowsAdd) {
   EXPECT_EQ(begin(rows_alone).code(), ErrorCode::kOutOfBudget);
   one.reset();
   EXPECT_TRUE(begin(other).ok());
+}
+
+// What another process adds to the manifest takes room as its files do.
+TEST(StoresOfOthers, CountInTheCapWithWhatTheyAddedToTheManifest) {
+  TierRig wide; // its room is without end, nearly
+  const auto other = wide.open();
+  const ScopeId scope = other->scope(kScope).value();
+  TierRig rig = wide;
+  constexpr int kChats = 12;
+  const auto store = [&](DiskTier& tier, int chat) {
+    return tier.store(path_batch(scope, chat_tokens(chat, 64), rig.images));
+  };
+  for (int chat = 0; chat < kChats; ++chat) {
+    ASSERT_TRUE(store(*other, chat).ok());
+  }
+  // So much as there is, and what a store needs.
+  rig.options.max_bytes = rig.folder_bytes() + Bytes(300 << 10);
+  const auto tier = rig.open();
+  ASSERT_TRUE(store(*tier, kChats).value().removed.is_empty());
+  const Bytes before = tier->stats().value().manifest;
+  for (int chat = 100; chat < 140; ++chat) {
+    StoreBatch rows = chat_batch(
+        scope, chat_tokens(chat, 640), std::to_string(chat), rig.images);
+    for (NodeToStore& node : rows.nodes) {
+      node.images.clear();
+    }
+    rows.record->body.clear();
+    ASSERT_EQ(other->store(rows).value().written, Bytes());
+  }
+  ASSERT_GT(tier->stats().value().manifest - before, Bytes(100'000));
+  EXPECT_EQ(tier->stats().value().used, rig.folder_bytes());
+  const Result<Stored> next = store(*tier, 50);
+  ASSERT_TRUE(next.ok()) << next.status().text();
+  EXPECT_FALSE(next.value().removed.nodes.empty());
+  EXPECT_LE(rig.folder_bytes(), rig.options.max_bytes);
 }
 
 class FailedStore : public testing::Test {
