@@ -265,9 +265,11 @@ class Run {
   bool began_anew_ = false; // rows that decode() has not fed again
 };
 
+/// vocab: rows of the model's table.
 void require_fits(
     const std::vector<std::vector<int32_t>>& prompts,
-    int64_t context) {
+    int64_t context,
+    int64_t vocab) {
   for (size_t i = 0; i < prompts.size(); ++i) {
     const std::string which =
         prompts.size() == 1 ? "" : " (prompt " + std::to_string(i) + ")";
@@ -284,6 +286,15 @@ void require_fits(
           ErrorCode::kInvalidArgument,
           "[generate] expected a prompt of at most " + std::to_string(context) +
               " tokens (the context), got " + std::to_string(size) + which);
+    }
+    for (const int32_t token : prompts[i]) {
+      if (token < 0 || token >= vocab) {
+        throw Error(
+            ErrorCode::kInvalidArgument,
+            "[generate] expected tokens below " + std::to_string(vocab) +
+                ", which the model knows, got " + std::to_string(token) +
+                which);
+      }
     }
   }
 }
@@ -323,9 +334,10 @@ std::vector<Generation> Generator::run(
   options.validate();
   const int64_t context =
       options.context > 0 ? options.context : model.config().context;
-  require_fits(prompts, context);
+  const int64_t vocab = model.config().vocab;
+  require_fits(prompts, context, vocab);
   const SequenceRules rules{
-      tokenizer, end_tokens, options, context, runtime.path};
+      tokenizer, end_tokens, options, context, runtime.path, vocab};
   GenerateRows rows = begin_rows(*this, rules, std::move(prompts), hooks);
   Run run(*this, hooks, rows);
   try {

@@ -9,7 +9,7 @@ namespace holdfast {
 
 Sequence::Sequence(const SequenceRules& rules, std::vector<int32_t> prompt)
     : rules_(rules),
-      sampler_(rules.options.sampling, rules.tokenizer.size(), rules.path),
+      sampler_(rules.options.sampling, rules.choices(), rules.path),
       detokenizer_(
           rules.tokenizer,
           {.show_special = false,
@@ -36,7 +36,9 @@ std::vector<int32_t> Sequence::tokens() const {
   return all;
 }
 
-void Sequence::choose(std::span<const float> logits) {
+void Sequence::choose(std::span<const float> all) {
+  const auto logits =
+      all.first(std::min(all.size(), static_cast<size_t>(rules_.choices())));
   const int32_t token = sampler_.sample(logits, fed_);
   if (rules_.options.logprobs) {
     result_.logprobs.push_back(

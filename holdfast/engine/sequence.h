@@ -9,6 +9,7 @@
 
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -30,6 +31,14 @@ struct SequenceRules {
   const GenerateOptions& options;
   int64_t context = 0; // positions a row may have
   KernelPath path = KernelPath::kPlain;
+  int64_t table = 0; // rows of the model's; 0: one a piece of the tokenizer
+
+  /// Tokens that may be chosen: those of which there are a row and a piece. A
+  /// table has rows behind the last piece to be of a round size, and a
+  /// tokenizer pieces of images that a text's model has no rows of.
+  int64_t choices() const {
+    return table > 0 ? std::min(table, tokenizer.size()) : tokenizer.size();
+  }
 };
 
 class Sequence {
@@ -72,8 +81,9 @@ class Sequence {
     fed_ = 0;
   }
 
-  /// Chooses the next token from the logits of the last one fed.
-  void choose(std::span<const float> logits);
+  /// Chooses the next token from the logits of the last one fed. What there is
+  /// no piece for is left out of them.
+  void choose(std::span<const float> all);
   /// Takes the choice into the text and sees whether the sequence is finished.
   /// Returns the text that became certain.
   std::string accept();

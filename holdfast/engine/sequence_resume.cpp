@@ -13,10 +13,9 @@ namespace holdfast {
 namespace {
 
 /// The chosen one and the most likely ones of each token, or none.
-int64_t
-logged_per_token(const GenerateOptions& options, const Tokenizer& tokenizer) {
-  return options.logprobs ? 1 + std::min(*options.logprobs, tokenizer.size())
-                          : 0;
+int64_t logged_per_token(const SequenceRules& rules) {
+  const auto& asked = rules.options.logprobs;
+  return asked ? 1 + std::min(*asked, rules.choices()) : 0;
 }
 
 void require(bool as_captured, const char* what) {
@@ -48,7 +47,7 @@ ResumeRow Sequence::capture() const {
   row.prompt = result_.prompt_ids;
   const auto accepted = static_cast<size_t>(accepted_);
   row.ids.assign(result_.ids.begin(), result_.ids.begin() + accepted_);
-  row.logged = logged_per_token(rules_.options, rules_.tokenizer);
+  row.logged = logged_per_token(rules_);
   for (size_t i = 0; row.logged > 0 && i < accepted; ++i) {
     const TokenLogprobs& token = result_.logprobs[i];
     row.logged_ids.push_back(token.chosen.id);
@@ -70,12 +69,12 @@ void Sequence::restore(const ResumeRow& row) {
       "[resume] expected a sequence that has not begun, got another");
   require(row.prompt == result_.prompt_ids, "the prompt of the sequence");
   require(
-      row.logged == logged_per_token(rules_.options, rules_.tokenizer),
+      row.logged == logged_per_token(rules_),
       "as many log-probabilities a token as are asked for");
   const int64_t prompt = std::ssize(row.prompt);
   for (size_t i = 0; i < row.ids.size(); ++i) {
     require(
-        !finished_ && row.ids[i] >= 0 && row.ids[i] < rules_.tokenizer.size(),
+        !finished_ && row.ids[i] >= 0 && row.ids[i] < rules_.choices(),
         "tokens of the vocabulary, none after the end of the text");
     fed_ = prompt + static_cast<int64_t>(i);
     if (row.logged > 0) {

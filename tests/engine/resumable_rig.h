@@ -55,34 +55,37 @@ class StepClock : public Clock {
   mutable int64_t steps_ = 0;
 };
 
-/// A model whose logits are those of another, and no chance for the tokens that
-/// it lacks.
+/// A model whose logits are those of another, and of rows behind them that
+/// would win every choice.
 class PaddedModel : public Model {
  public:
-  PaddedModel(std::unique_ptr<Model> model, int64_t vocab)
-      : model_(std::move(model)), vocab_(vocab) {}
+  /// `model` outlives it.
+  PaddedModel(const Model& model, int64_t vocab)
+      : model_(model), config_(model.config()) {
+    config_.vocab = vocab;
+  }
   const ModelConfig& config() const override {
-    return model_->config();
+    return config_;
   }
   std::vector<LayerSpec> layers() const override {
-    return model_->layers();
+    return model_.layers();
   }
   Bytes weight_bytes() const override {
-    return model_->weight_bytes();
+    return model_.weight_bytes();
   }
   std::optional<mlx::core::array> forward(
       Step& step,
       std::span<const int32_t> tokens,
       std::span<const int32_t> outputs) const override {
     namespace mx = mlx::core;
-    auto logits = model_->forward(step, tokens, outputs);
+    auto logits = model_.forward(step, tokens, outputs);
     if (!logits) {
       return logits;
     }
     const auto stream = step.stream();
     const auto rest = mx::full(
-        {logits->shape(0), static_cast<int>(vocab_) - logits->shape(1)},
-        -1e30f,
+        {logits->shape(0), static_cast<int>(config_.vocab) - logits->shape(1)},
+        1e30f,
         mx::float32,
         stream);
     return mx::contiguous(
@@ -90,8 +93,8 @@ class PaddedModel : public Model {
   }
 
  private:
-  std::unique_ptr<Model> model_;
-  int64_t vocab_;
+  const Model& model_;
+  ModelConfig config_;
 };
 
 /// What a test generates.

@@ -91,13 +91,47 @@ TEST(ResumableRun, GoesOnAlikeInEveryFamily) {
   for (const char* family : kFamilies) {
     SCOPED_TRACE(family);
     auto weights = FolderWeights(model_folder(family), tiny().runtime.executor);
-    const PaddedModel model(
-        make_model(weights, tiny().runtime), tiny().source.tokenizer.size());
+    const auto model = make_model(weights, tiny().runtime);
     Request request;
-    request.model = &model;
-    // The models know 64 tokens, of which these bytes are some.
+    request.model = model.get();
+    // The models know 64 tokens, of which these bytes are some: fewer than the
+    // tokenizer.
     request.texts = {std::string(140, '\x11') + std::string("\x02\x03\x07", 3)};
     expect_resumes(request, 9);
+  }
+}
+
+// As tables have that are padded to a round size.
+TEST(ResumableRun, NeverChoosesARowThatTheTokenizerHasNoPieceOf) {
+  const int64_t pieces = tiny().source.tokenizer.size();
+  const PaddedModel model(*tiny().model, pieces + 7);
+  Request request;
+  const auto expected = uninterrupted(request);
+  request.model = &model;
+  expect_same(uninterrupted(request), expected);
+  expect_resumes(request, 9);
+  request.options.logprobs = pieces + 3;
+  for (const TokenLogprobs& token : uninterrupted(request)[0].logprobs) {
+    ASSERT_EQ(std::ssize(token.top), pieces);
+  }
+}
+
+TEST(ResumableRun, RefusesAPromptOfTokensThatTheModelLacks) {
+  auto weights = FolderWeights(model_folder("llama"), tiny().runtime.executor);
+  const auto model = make_model(weights, tiny().runtime);
+  Request request;
+  request.model = model.get();
+  request.texts = {"\x02", "the"}; // tokens above 64
+  try {
+    uninterrupted(request);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
+    EXPECT_THAT(
+        error.what(),
+        HasSubstr(
+            "[generate] expected tokens below 64, which the model knows"));
+    EXPECT_THAT(error.what(), HasSubstr("(prompt 1)"));
   }
 }
 
