@@ -1,5 +1,6 @@
 // Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
 
+#include <charconv>
 #include <memory>
 #include <sstream>
 
@@ -63,11 +64,14 @@ void print_ids(
 std::vector<int32_t> ids_of(const std::string& text) {
   std::istringstream words(text);
   std::vector<int32_t> ids;
-  for (int32_t id = 0; words >> id;) {
+  for (std::string word; words >> word;) {
+    int32_t id = 0;
+    const char* end = word.data() + word.size();
+    const auto [stop, error] = std::from_chars(word.data(), end, id);
+    if (error != std::errc() || stop != end) {
+      throw UserError("--decode: expected ids with spaces between, got a word");
+    }
     ids.push_back(id);
-  }
-  if (!words.eof()) {
-    throw UserError("--decode: expected ids with spaces between, got a word");
   }
   return ids;
 }

@@ -42,13 +42,13 @@ class ModelFolder : public testing::Test {
   void write(const std::string& name, const std::string& text) const {
     std::ofstream(path_ + "/" + name, std::ios::binary) << text;
   }
-  void write_weights(uint64_t seed) const {
+  void write_weights(uint64_t seed, int rows = 258) const {
     mx::random::seed(seed);
     std::unordered_map<std::string, mx::array> tensors;
     const std::string layer = "model.layers.0.";
     for (const auto& [name, shape] :
          std::vector<std::pair<std::string, mx::Shape>>{
-             {"model.embed_tokens", {258, 64}},
+             {"model.embed_tokens", {rows, 64}},
              {"model.norm", {64}},
              {layer + "input_layernorm", {64}},
              {layer + "post_attention_layernorm", {64}},
@@ -140,6 +140,35 @@ class ModelFolder : public testing::Test {
       {"max_position_embeddings", 512},
       {"tie_word_embeddings", true}};
 };
+
+TEST_F(ModelFolder, ShowsTheTextOfIdsAndRefusesWordsThatAreNone) {
+  const auto decode = [&](const std::string& words) {
+    return run({"tokenize", "-m", path_, "--decode", "-p", words});
+  };
+  EXPECT_EQ(decode(" 97 256\n98 ").out, "aabb\n");
+  for (const char* words :
+       {"97 b", "97 98b", "97 -", "97 9999999999", "97 1.5"}) {
+    const Outcome outcome = decode(words);
+    EXPECT_EQ(outcome.code, 2) << words << ": " << outcome.out;
+    EXPECT_THAT(outcome.err, HasSubstr("--decode: expected ids")) << words;
+  }
+}
+
+// Published tables are padded to a round size; gemma3's has a row less than its
+// tokenizer pieces.
+TEST_F(ModelFolder, GeneratesWhereItsTableIsNotAsLargeAsItsTokenizer) {
+  for (const int rows : {320, 257}) {
+    Json config = config_;
+    config["vocab_size"] = rows;
+    write("config.json", config.dump());
+    write_weights(7, rows);
+    const Json json = result(generate(path_));
+    ASSERT_EQ(json["ids"].size(), 12u) << rows;
+    for (const int id : json["ids"]) {
+      EXPECT_LT(id, std::min(rows, 258));
+    }
+  }
+}
 
 TEST_F(ModelFolder, GeneratesAndIsInspectedAsAFileIs) {
   const Json json = result(generate(path_));
