@@ -23,6 +23,9 @@ constexpr const char* kConfig = "tokenizer_config.json";
 constexpr const char* kGeneration = "generation_config.json";
 constexpr const char* kModelConfig = "config.json";
 constexpr const char* kTemplateFile = "chat_template.jinja";
+constexpr const char* kSpecial = "special_tokens_map.json";
+constexpr const char* kOlderAdded = "added_tokens.json";
+constexpr const char* kAdded = "added_tokens_decoder";
 
 class Folder {
  public:
@@ -120,24 +123,79 @@ std::vector<AddedToken> read_added(const JsonField& tokens) {
   return result;
 }
 
+/// Whether one of its fields names the token, or a list in it does.
+bool is_special(const JsonField& special, const std::string& token) {
+  for (const std::string& key : special.keys()) {
+    const JsonField field = special[key];
+    const auto named =
+        field.is_list() ? field.items() : std::vector<JsonField>{field};
+    for (const JsonField& one : named) {
+      if (token_text(one) == token) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+/// Of folders older than added_tokens_decoder: {text: id}.
+std::vector<AddedToken>
+read_older_added(const JsonField& ids, const JsonField& special) {
+  std::vector<AddedToken> result;
+  for (const std::string& token : ids.keys()) {
+    constexpr int64_t kMostIds = int64_t{1} << 28;
+    const int64_t id = ids[token].integer();
+    if (id >= kMostIds || token.empty()) {
+      ids[token].corrupt("a text and its id below " + std::to_string(kMostIds));
+    }
+    result.push_back(
+        {.id = static_cast<TokenId>(id),
+         .text = token,
+         .special = is_special(special, token)});
+  }
+  std::ranges::sort(result, {}, &AddedToken::id);
+  return result;
+}
+
+/// What the configuration adds is in the tokenizer's own file: there alone is
+/// said how text becomes it.
+void require_known(const Tokenizer& tokenizer, const JsonField& tokens) {
+  for (const AddedToken& token : read_added(tokens)) {
+    if (token.id >= tokenizer.size() ||
+        tokenizer.piece(token.id) != token.text) {
+      tokens[std::to_string(token.id)].unsupported(
+          "a piece of tokenizer.json of this id and text");
+    }
+  }
+}
+
 Tokenizer read_tokenizer(
     const Folder& folder,
     const JsonField& config,
+    const JsonField& special,
     TokenizerNames names) {
   if (const auto json = folder.bytes("tokenizer.json")) {
     if (!rebuilds_post_processor(config)) {
       names.add_bos = std::nullopt;
       names.add_eos = std::nullopt;
     }
-    return read_tokenizer_json(*json, folder.path_of("tokenizer.json"), names)
-        .value();
+    auto read =
+        read_tokenizer_json(*json, folder.path_of("tokenizer.json"), names)
+            .value();
+    require_known(read, config[kAdded]);
+    return read;
   }
   if (const auto model = folder.bytes("tokenizer.model")) {
+    std::vector<AddedToken> added = read_added(config[kAdded]);
+    names.added = folder.path_of(kConfig) + ": " + kAdded;
+    if (config[kAdded].is_null()) {
+      const nlohmann::json ids = folder.object(kOlderAdded);
+      added = read_older_added(
+          JsonField(ids, folder.path_of(kOlderAdded)), special);
+      names.added = folder.path_of(kOlderAdded) + ": id";
+    }
     return read_tokenizer_model(
-               *model,
-               folder.path_of("tokenizer.model"),
-               names,
-               read_added(config["added_tokens_decoder"]))
+               *model, folder.path_of("tokenizer.model"), names, added)
         .value();
   }
   throw Error(
@@ -225,13 +283,17 @@ std::string read_template(const Folder& folder, const JsonField& config) {
 FolderTokenizer read_folder(const std::string& path) {
   const Folder folder(path);
   const nlohmann::json config_object = folder.object(kConfig);
-  const nlohmann::json special_object =
-      folder.object("special_tokens_map.json");
+  const nlohmann::json special_object = folder.object(kSpecial);
   const JsonField config(config_object, folder.path_of(kConfig));
-  const JsonField special(
-      special_object, folder.path_of("special_tokens_map.json"));
+  const JsonField special(special_object, folder.path_of(kSpecial));
+  if (config["split_special_tokens"].boolean_or(false)) {
+    config["split_special_tokens"].unsupported("false");
+  }
   Tokenizer tokenizer = read_tokenizer(
-      folder, config, read_names(config, special, folder.path_of(kConfig)));
+      folder,
+      config,
+      special,
+      read_names(config, special, folder.path_of(kConfig)));
   auto generation = folder.bytes(kGeneration);
   std::vector<TokenId> ends = read_end_ids(folder, generation, tokenizer);
   return {

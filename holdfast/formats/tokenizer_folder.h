@@ -2,9 +2,10 @@
 //
 // The tokenizer of a model folder as hubs hold it, and what else of text the
 // folder says: tokenizer.json (else tokenizer.model), tokenizer_config.json,
-// special_tokens_map.json, generation_config.json (else config.json),
-// chat_template.jinja. Files of these names alone are opened, none through a
-// name that a file says. Errors name the file and the field. Any thread.
+// special_tokens_map.json, added_tokens.json (beside tokenizer.model),
+// generation_config.json (else config.json), chat_template.jinja. Files of
+// these names alone are opened, none through a name that a file says. Errors
+// name the file and the field. Any thread.
 
 #pragma once
 

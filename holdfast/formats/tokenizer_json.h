@@ -24,6 +24,7 @@ struct TokenizerNames {
   std::optional<bool> add_bos = {}; // none: as the post-processor says
   std::optional<bool> add_eos = {};
   std::string file = {}; // that says so
+  std::string added = {}; // "FILE: FIELD" of what adds pieces; empty: none
 };
 
 /// kCorrupt where the bytes contradict themselves or the names, kUnsupported

@@ -193,7 +193,7 @@ class Reader {
       if (token.left_strip || token.right_strip || token.single_word) {
         throw Error(
             ErrorCode::kUnsupported,
-            names_.file + ": added_tokens_decoder." + std::to_string(id) +
+            names_.added + "." + std::to_string(id) +
                 ": expected no lstrip, rstrip, single_word beside " + file_ +
                 ", got one");
       }
@@ -227,9 +227,9 @@ class Reader {
   [[noreturn]] void clash(size_t id, const std::string& text) const {
     throw Error(
         ErrorCode::kCorrupt,
-        names_.file + ": added_tokens_decoder." + std::to_string(id) +
-            ": expected the piece of " + file_ + " or an id behind its " +
-            std::to_string(texts_.size()) + ", got " + gguf_quoted(text));
+        names_.added + "." + std::to_string(id) + ": expected the piece of " +
+            file_ + " or an id behind its " + std::to_string(texts_.size()) +
+            ", got " + gguf_quoted(text));
   }
 
   void name(

@@ -115,6 +115,72 @@ TEST_F(TokenizerFolder, PrefersTheTemplateThatIsAFile) {
   EXPECT_EQ(status().code(), ErrorCode::kUnsupported);
 }
 
+TEST_F(TokenizerFolder, RefusesAddedTokensThatItsTokenizerHasNot) {
+  const auto added = [&](const char* id, const char* text) {
+    write(
+        "tokenizer_config.json",
+        json{{"added_tokens_decoder", {{id, {{"content", text}}}}}});
+    return status().text();
+  };
+  EXPECT_EQ(added("257", "<end>"), "");
+  for (const auto& [id, text] :
+       {std::pair("258", "<more>"),
+        std::pair("257", "<more>"),
+        std::pair("256", "<end>")}) {
+    EXPECT_THAT(
+        added(id, text),
+        HasSubstr(
+            "tokenizer_config.json: added_tokens_decoder." + std::string(id) +
+            ": expected a piece of tokenizer.json of this id and text"));
+  }
+  write("tokenizer_config.json", json{{"split_special_tokens", true}});
+  EXPECT_EQ(status().code(), ErrorCode::kUnsupported);
+}
+
+/// A message's field of bytes.
+std::string proto(char field, const std::string& value) {
+  return std::string{
+             static_cast<char>(field << 3 | 2),
+             static_cast<char>(value.size())} +
+      value;
+}
+
+// Folders of before added_tokens_decoder.
+TEST_F(TokenizerFolder, TakesAddedTokensFromTheirOwnFileBesideAModel) {
+  std::filesystem::remove(path_ + "/tokenizer.json");
+  const auto piece = [](const std::string& text, char type) {
+    return proto(1, proto(1, text) + std::string{3 << 3, type});
+  };
+  write(
+      "tokenizer.model",
+      piece("<unk>", 2) + piece("<s>", 3) + piece("</s>", 3) + piece("a", 1) +
+          proto(2, std::string{3 << 3, 2}) +
+          proto(3, std::string{3 << 3, 0, 4 << 3, 0}));
+  write("tokenizer_config.json", json{{"add_bos_token", false}});
+  write("added_tokens.json", json{{"<|im_start|>", 4}, {"<|im_end|>", 6}});
+  write(
+      "special_tokens_map.json",
+      json{{"additional_special_tokens", {"<|im_start|>"}}});
+  const Tokenizer tokenizer = read().tokenizer;
+  EXPECT_EQ(tokenizer.size(), 7);
+  EXPECT_EQ(tokenizer.type(4), PieceType::kControl);
+  EXPECT_EQ(tokenizer.type(6), PieceType::kUserDefined);
+  EXPECT_THAT(
+      tokenizer.encode("<|im_start|>a<|im_end|>a", {.parse_special = true}),
+      ElementsAre(4, 3, 6, 3));
+  for (const json& ids :
+       {json{{"<more>", 3}}, json{{"<more>", 1e9}}, json{{"<more>", "4"}}}) {
+    write("added_tokens.json", ids);
+    EXPECT_EQ(status().code(), ErrorCode::kCorrupt) << ids;
+    EXPECT_THAT(status().text(), HasSubstr("/added_tokens.json: ")) << ids;
+  }
+  // What the configuration says holds alone.
+  write(
+      "tokenizer_config.json",
+      json{{"added_tokens_decoder", {{"4", {{"content", "<x>"}}}}}});
+  EXPECT_EQ(read().tokenizer.size(), 5);
+}
+
 TEST_F(TokenizerFolder, NamesTheFileAndTheFieldOfAFault) {
   const std::pair<const char*, json> faults[] = {
       {"tokenizer_config.json", {{"eos_token", 7}}},

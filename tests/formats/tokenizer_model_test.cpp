@@ -116,7 +116,8 @@ TEST(TokenizerModel, PutsTokensOfOtherFilesBehindItsOwn) {
   EXPECT_EQ(tokenizer.eos(), kFirst + 1);
   EXPECT_EQ(tokenizer.type(kFirst + 1), PieceType::kControl);
   EXPECT_EQ(tokenizer.type(kFirst + 3), PieceType::kUserDefined);
-  const TokenizerNames names{.file = "c.json"};
+  const TokenizerNames names{
+      .file = "c.json", .added = "c.json: added_tokens_decoder"};
   EXPECT_EQ(
       refusal(file.text(), names, {{.id = 1, .text = "<bos>"}}),
       "corrupt: c.json: added_tokens_decoder.1: expected the piece of t.model "
