@@ -2,6 +2,7 @@
 
 #include "holdfast/engine/folder_config.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -15,6 +16,9 @@ namespace {
 
 constexpr const char* kConfig = "config.json";
 constexpr int64_t kLargestConfig = int64_t{16} << 20;
+// Far above any model; what is made of sizes before a tensor is seen (a number
+// a layer, an angle a pair of a head) stays small.
+constexpr int64_t kMostSize = int64_t{1} << 20;
 
 /// "text_config.x" becomes "x", but for the family's name.
 void lift_language_part(SettingValues& values) {
@@ -32,12 +36,48 @@ void lift_language_part(SettingValues& values) {
   }
 }
 
+/// What published configurations of a family leave out, as its makers' own code
+/// has it.
+struct Default {
+  std::string_view family;
+  const char* name;
+  double value;
+};
+constexpr Default kDefaults[] = {
+    {"gemma3", "num_attention_heads", 8},
+    {"gemma3", "num_key_value_heads", 4},
+    {"gemma3", "head_dim", 256},
+    {"gemma3", "vocab_size", 262208},
+    {"gemma3", "max_position_embeddings", 131072},
+    {"gemma3", "rms_norm_eps", 1e-6},
+    {"mistral", "sliding_window", 4096},
+};
+
+/// null stays what it is: a setting of no value.
+void add_defaults(SettingValues& values) {
+  const auto found = values.find("model_type");
+  const auto* family = found == values.end()
+      ? nullptr
+      : std::get_if<std::string>(&found->second);
+  for (const Default& one : kDefaults) {
+    if (family == nullptr || *family != one.family) {
+      continue;
+    }
+    const auto whole = static_cast<int64_t>(one.value);
+    values.emplace(
+        one.name,
+        static_cast<double>(whole) == one.value ? Setting(whole)
+                                                : Setting(one.value));
+  }
+}
+
 } // namespace
 
 Settings
 parse_folder_settings(std::string_view json, const std::string& where) {
   SettingValues values = parse_json_settings(json, where);
   lift_language_part(values);
+  add_defaults(values);
   return {where, std::move(values)};
 }
 
@@ -59,6 +99,9 @@ Settings read_folder_settings(const std::string& folder) {
 ModelConfig folder_model_config(const Settings& settings) {
   ModelConfig config;
   config.family = settings.text("model_type");
+  if (config.family == "gemma3") {
+    config.family = "gemma3_text"; // of images and text the language part
+  }
   config.layers = settings.size("num_hidden_layers");
   config.hidden = settings.size("hidden_size");
   config.ffn = settings.size("intermediate_size", 0);
@@ -68,14 +111,18 @@ ModelConfig folder_model_config(const Settings& settings) {
   config.context = settings.size("max_position_embeddings", 0);
   config.window = settings.size("sliding_window", 0);
   config.norm_eps = settings.number("rms_norm_eps");
+  config.head_dim = settings.size(
+      "head_dim", config.hidden / std::max<int64_t>(1, config.query_heads));
   for (const auto& [name, value] :
        {std::pair("num_hidden_layers", config.layers),
         std::pair("hidden_size", config.hidden),
         std::pair("num_attention_heads", config.query_heads),
         std::pair("num_key_value_heads", config.kv_heads),
-        std::pair("vocab_size", config.vocab)}) {
-    if (value < 1) {
-      throw settings.refusal(name, "at least 1", "0");
+        std::pair("vocab_size", config.vocab),
+        std::pair("head_dim", config.head_dim)}) {
+    if (value < 1 || value > kMostSize) {
+      throw settings.refusal(
+          name, "1 to " + std::to_string(kMostSize), std::to_string(value));
     }
   }
   if (config.query_heads % config.kv_heads != 0) {
@@ -84,11 +131,6 @@ ModelConfig folder_model_config(const Settings& settings) {
         "a divisor of num_attention_heads " +
             std::to_string(config.query_heads),
         std::to_string(config.kv_heads));
-  }
-  config.head_dim =
-      settings.size("head_dim", config.hidden / config.query_heads);
-  if (config.head_dim < 1) {
-    throw settings.refusal("head_dim", "at least 1", "0");
   }
   return config;
 }

@@ -33,6 +33,19 @@ ModelConfig named_config(const Settings& settings, const std::string& folder) {
   return config;
 }
 
+/// Whether a tensor that no family asked for would change what the language
+/// part answers. Not the output of a model whose output is its table, angles of
+/// ropes as old checkpoints keep them, and keys and values of layers that read
+/// another's.
+bool adds_to_answers(std::string_view name, std::string_view family) {
+  const bool of_donor = family.starts_with("gemma4") &&
+      (name.find(".self_attn.k_") != name.npos ||
+       name.find(".self_attn.v_") != name.npos);
+  return (name.starts_with("layers.") || name.starts_with("embed_tokens.") ||
+          name.starts_with("norm.") || name == "lm_head.bias") &&
+      !name.ends_with(".rotary_emb.inv_freq") && !of_donor;
+}
+
 } // namespace
 
 FolderWeights::FolderWeights(
@@ -122,7 +135,7 @@ FolderWeights::Module FolderWeights::module_of(std::string_view name) const {
   const int64_t words = codes.shape.empty() ? 0 : codes.shape.back();
   MlxModule& matrix = result.matrix;
   matrix.k = words * 32 / kind->bits;
-  if (codes.elements() == 0 || words * 32 % kind->bits != 0 ||
+  if (words == 0 || codes.elements() == 0 || words * 32 % kind->bits != 0 ||
       matrix.k % kind->group != 0) {
     throw refusal(
         name,
@@ -187,7 +200,22 @@ void FolderWeights::require_dense(std::string_view name) const {
   }
 }
 
+void FolderWeights::require_all_read() const {
+  for (const auto& [name, tensor] : files_.tensors()) {
+    const std::string own = canonical_name(name);
+    if (!read_.contains(&tensor) && adds_to_answers(own, config_.family)) {
+      throw refusal(
+          own,
+          "tensors of the family \"" + gguf_escaped(config_.family) +
+              "\" with these settings",
+          "another",
+          ErrorCode::kUnsupported);
+    }
+  }
+}
+
 void FolderWeights::finished(const Tensor& tensor) const {
+  read_.insert(&tensor);
   tensor.drop();
   done_ += tensor.stored.bytes;
   if (progress_) {
@@ -371,10 +399,12 @@ FolderWeights::vector(std::string_view name, int64_t n) const {
         name, std::to_string(n) + " elements", "shape " + text_of(got));
   }
   std::vector<float> values(static_cast<size_t>(n));
+  std::vector<const Tensor*> parts{entry.tensor};
   if (is_quantized(name)) {
-    const MlxModule module = module_of(name).matrix;
-    for (int64_t row = 0; row < module.n; ++row) {
-      module.read_values(row, values.data() + row * module.k);
+    const Module module = module_of(name);
+    parts = module.parts;
+    for (int64_t row = 0; row < module.matrix.n; ++row) {
+      module.matrix.read_values(row, values.data() + row * module.matrix.k);
     }
   } else {
     require_dense(name);
@@ -392,7 +422,9 @@ FolderWeights::vector(std::string_view name, int64_t n) const {
           std::to_string(values[i]) + " at index " + std::to_string(i));
     }
   }
-  finished(*entry.tensor);
+  for (const Tensor* part : parts) {
+    finished(*part);
+  }
   return values;
 }
 

@@ -16,6 +16,7 @@
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "holdfast/engine/mlx_quantization.h"
@@ -60,6 +61,12 @@ class FolderWeights : public WeightSource {
       const override;
   /// A tensor of any shape with n elements, row-major.
   std::vector<float> vector(std::string_view name, int64_t n) const override;
+
+  /// Once a model is made: throws kUnsupported naming a tensor of the language
+  /// part that it did not ask for. What a checkpoint has beside what its
+  /// settings say (biases, norms, layers more) would be left out of every
+  /// answer.
+  void require_all_read() const;
 
  private:
   using Tensor = SafetensorsFolder::Tensor;
@@ -117,6 +124,7 @@ class FolderWeights : public WeightSource {
   std::unordered_map<std::string, Entry> names_; // by canonical name
   Bytes total_; // of all tensors
   mutable Bytes done_;
+  mutable std::unordered_set<const Tensor*> read_;
 };
 
 } // namespace holdfast

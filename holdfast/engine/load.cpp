@@ -90,6 +90,15 @@ std::unique_ptr<const Model> make_gguf_model(
   return model;
 }
 
+std::unique_ptr<const Model> make_folder_model(
+    const FolderWeights& weights,
+    const std::optional<Adapter>& adapter,
+    const Runtime& runtime) {
+  auto model = make_adapted(weights, adapter, runtime);
+  weights.require_all_read();
+  return model;
+}
+
 } // namespace
 
 ModelFile open_model_file(const std::string& path) {
@@ -124,8 +133,8 @@ std::unique_ptr<const Model> load_weights(
     const GgufWeights::Progress& progress) {
   return naming(path, [&]() -> std::unique_ptr<const Model> {
     if (is_model_folder(path)) {
-      return make_model(
-          FolderWeights(path, runtime.executor, progress), runtime);
+      const FolderWeights weights(path, runtime.executor, progress);
+      return make_folder_model(weights, std::nullopt, runtime);
     }
     const GgufFile file = GgufFile::open(path).value();
     return make_gguf_model(file, std::nullopt, runtime, progress);
@@ -150,7 +159,7 @@ LoadedModel load_model(
       source.file.reset();
     } else {
       const FolderWeights weights(path, runtime.executor, progress);
-      model = make_adapted(weights, applied, runtime);
+      model = make_folder_model(weights, applied, runtime);
       add_tensor_files(weights, source);
     }
     return LoadedModel{

@@ -82,9 +82,6 @@ class MlxQuantization {
   /// How the module is quantised if it is; nothing where the settings do not
   /// say, or say that it is not.
   std::optional<MlxQuantized> of(std::string_view module) const;
-  bool any() const {
-    return usual_.has_value() || !modules_.empty();
-  }
 
  private:
   std::optional<MlxQuantized> usual_;

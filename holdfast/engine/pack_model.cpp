@@ -169,12 +169,15 @@ class Packer {
   /// The model's tensors, once it is known that they are not quantised.
   static SafetensorsFolder opened(const PackJob& job) {
     const Settings settings = read_folder_settings(job.model);
-    if (MlxQuantization(settings).any()) {
-      throw settings.refusal(
-          "quantization",
-          "a model that is not quantised",
-          "one that is",
-          ErrorCode::kInvalidArgument);
+    // gpt-oss as published names the codes of its experts so.
+    for (const char* name : {"quantization", "quantization_config"}) {
+      if (settings.has(name)) {
+        throw settings.refusal(
+            name,
+            "a model that is not quantised",
+            "one that is",
+            ErrorCode::kInvalidArgument);
+      }
     }
     return SafetensorsFolder::open(job.model).value();
   }

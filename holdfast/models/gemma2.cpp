@@ -12,9 +12,10 @@ namespace holdfast {
 
 namespace {
 
-/// A cap, 0 for none (null in the file is as if absent).
+/// A cap, 0 for none, which null says too.
 float cap(const Settings& settings, const char* name, double otherwise) {
-  const double value = settings.number(name, otherwise);
+  const double value =
+      settings.number(name, settings.is_null(name) ? 0.0 : otherwise);
   if (!(value >= 0.0)) {
     throw settings.refusal(name, "0 or above", std::to_string(value));
   }

@@ -6,6 +6,8 @@
 #include <string>
 #include <utility>
 
+#include "holdfast/models/rope.h"
+
 namespace holdfast {
 
 namespace {
@@ -20,16 +22,19 @@ cpu::Rope rope_of(const Settings& settings, bool sliding, int64_t head_dim) {
       settings.text(prefix + "rope_type", sliding ? "default" : "proportional");
   cpu::Rope rope{
       .dims = head_dim,
-      .base = static_cast<float>(
-          settings.number(prefix + "rope_theta", sliding ? 1e4 : 1e6))};
+      .base = rope_base(settings, prefix + "rope_theta", sliding ? 1e4 : 1e6)};
   if (type == "proportional") {
     // Frequencies of the whole head; only the leading pairs turn.
     const double part =
         settings.number(prefix + "partial_rotary_factor", sliding ? 1.0 : 0.25);
     rope.turned =
         static_cast<int64_t>(static_cast<double>(head_dim) * part) / 2;
-    rope.scale =
-        static_cast<float>(1.0 / settings.number(prefix + "factor", 1.0));
+    const double factor = settings.number(prefix + "factor", 1.0);
+    if (!(factor >= 1e-6 && factor <= 1e6)) {
+      throw settings.refusal(
+          prefix + "factor", "from 1e-6 to 1e6", std::to_string(factor));
+    }
+    rope.scale = static_cast<float>(1.0 / factor);
     if (rope.turned < 1 || rope.turned > head_dim / 2) {
       throw settings.refusal(
           prefix + "partial_rotary_factor",

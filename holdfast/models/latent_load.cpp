@@ -6,6 +6,8 @@
 #include <string>
 #include <utility>
 
+#include "holdfast/models/rope.h"
+
 namespace holdfast {
 
 namespace {
@@ -171,16 +173,18 @@ LatentShape latent_shape(const Settings& settings, const ModelConfig& config) {
       .turned = settings.size("qk_rope_head_dim"),
       .value = settings.size("v_head_dim"),
       .rope = {}};
-  if (shape.rank < 1 || shape.plain < 1 || shape.turned < 2 ||
-      shape.turned % 2 != 0 || shape.value < 1) {
+  constexpr int64_t kMostSize = int64_t{1} << 20; // of products of three
+  const auto fits = [](int64_t size) { return size >= 1 && size <= kMostSize; };
+  if (!fits(shape.rank) || !fits(shape.plain) || !fits(shape.value) ||
+      !fits(shape.turned) || shape.turned % 2 != 0 ||
+      shape.query_rank > kMostSize) {
     throw settings.refusal(
         "qk_rope_head_dim",
-        "positive head sizes, an even one to turn",
+        "head sizes and ranks from 1 to 1048576, an even one to turn",
         "others");
   }
   shape.rope = {
-      .dims = shape.turned,
-      .base = static_cast<float>(settings.number("rope_theta", 10000.0))};
+      .dims = shape.turned, .base = rope_base(settings, "rope_theta", 10000.0)};
   return shape;
 }
 

@@ -11,6 +11,7 @@ namespace holdfast {
 namespace {
 
 constexpr double kTheta = 1e6;
+constexpr int64_t kFirstWindow = 28; // where no setting says
 
 DecoderShape qwen_shape(const WeightSource& source) {
   const Settings& settings = source.settings();
@@ -18,7 +19,7 @@ DecoderShape qwen_shape(const WeightSource& source) {
   DecoderShape shape = usual_shape(source, kTheta);
   // "sliding_window" is stated by models that do not use it.
   const bool used = settings.flag("use_sliding_window", false);
-  const int64_t first = settings.size("max_window_layers", 0);
+  const int64_t first = settings.size("max_window_layers", kFirstWindow);
   shape.windows =
       layer_windows(source, [=](int64_t i) { return used && i >= first; });
   return shape;

@@ -10,6 +10,7 @@
 #include "holdfast/models/blocks.h"
 #include "holdfast/models/feed_forward.h"
 #include "holdfast/models/output_layer.h"
+#include "holdfast/models/rope.h"
 
 namespace holdfast {
 
@@ -55,7 +56,8 @@ void refuse_unknown(const Settings& settings) {
   }
 }
 
-Qwen35Shape shape_of(const Settings& settings, const ModelConfig& config) {
+Qwen35Shape shape_of(const WeightSource& source) {
+  const Settings& settings = source.settings();
   refuse_unknown(settings);
   Qwen35Shape shape;
   shape.recurrent = {
@@ -69,12 +71,9 @@ Qwen35Shape shape_of(const Settings& settings, const ModelConfig& config) {
   if (shape.full_interval < 1) {
     throw settings.refusal("full_attention_interval", "at least 1", "0");
   }
-  const double part =
-      settings.number("rope_parameters.partial_rotary_factor", 0.25);
   shape.rope = {
-      .dims = static_cast<int64_t>(static_cast<double>(config.head_dim) * part),
-      .base = static_cast<float>(
-          settings.number("rope_parameters.rope_theta", 100000.0))};
+      .dims = rope_dims(source, 0.25),
+      .base = rope_base(settings, "rope_parameters.rope_theta", 100000.0)};
   shape.tied = settings.flag("tie_word_embeddings", false);
   return shape;
 }
@@ -200,7 +199,7 @@ class Qwen35 : public Model {
  public:
   Qwen35(const WeightSource& source, Runtime runtime)
       : config_(source.config()),
-        shape_(shape_of(source.settings(), config_)),
+        shape_(shape_of(source)),
         runtime_(std::move(runtime)) {
     const Qwen35Loader loader(source, config_, shape_);
     table_ = std::make_shared<const cpu::Weight>(

@@ -28,10 +28,14 @@ std::string scaling_prefix(const Settings& settings) {
 /// What the scaling of one model reads.
 class Scaling {
  public:
-  Scaling(const WeightSource& source, int64_t dims, double base)
+  Scaling(
+      const WeightSource& source,
+      std::string prefix,
+      int64_t dims,
+      double base)
       : source_(source),
         settings_(source.settings()),
-        prefix_(scaling_prefix(settings_)),
+        prefix_(std::move(prefix)),
         dims_(dims),
         base_(base) {}
 
@@ -194,6 +198,15 @@ class Scaling {
   const double base_;
 };
 
+void require_base(
+    const Settings& settings,
+    const std::string& name,
+    double base) {
+  if (!(base > 1.0 && base < 1e30)) {
+    throw settings.refusal(name, "from 1 to 1e30", std::to_string(base));
+  }
+}
+
 } // namespace
 
 cpu::Rope read_rope(const WeightSource& source, int64_t dims, double theta) {
@@ -201,11 +214,9 @@ cpu::Rope read_rope(const WeightSource& source, int64_t dims, double theta) {
   const std::string name = "rope_theta";
   const double base =
       settings.number(name, settings.number("rope_parameters." + name, theta));
-  if (!(base > 1.0 && base < 1e30)) {
-    throw settings.refusal(name, "from 1 to 1e30", std::to_string(base));
-  }
+  require_base(settings, name, base);
   cpu::Rope rope{.dims = dims, .base = static_cast<float>(base)};
-  Scaling(source, dims, base).add_to(rope);
+  Scaling(source, scaling_prefix(settings), dims, base).add_to(rope);
   const std::string tensor = "rope_freqs.weight";
   if (source.has(tensor)) {
     const auto values = source.vector(tensor, dims / 2);
@@ -215,11 +226,35 @@ cpu::Rope read_rope(const WeightSource& source, int64_t dims, double theta) {
   return rope;
 }
 
-int64_t rope_dims(const WeightSource& source) {
+cpu::Rope read_rope_of(
+    const WeightSource& source,
+    int64_t dims,
+    double theta,
+    const std::string& layers) {
+  const Settings& settings = source.settings();
+  const std::string prefix = "rope_parameters." + layers + ".";
+  const std::string name = prefix + "rope_theta";
+  const double base = settings.number(name, theta);
+  require_base(settings, name, base);
+  cpu::Rope rope{.dims = dims, .base = static_cast<float>(base)};
+  Scaling(source, prefix, dims, base).add_to(rope);
+  return rope;
+}
+
+float rope_base(
+    const Settings& settings,
+    const std::string& name,
+    double otherwise) {
+  const double base = settings.number(name, otherwise);
+  require_base(settings, name, base);
+  return static_cast<float>(base);
+}
+
+int64_t rope_dims(const WeightSource& source, double otherwise) {
   const Settings& settings = source.settings();
   const std::string name = "partial_rotary_factor";
-  const double part =
-      settings.number(name, settings.number("rope_parameters." + name, 1.0));
+  const double part = settings.number(
+      name, settings.number("rope_parameters." + name, otherwise));
   const int64_t head = source.config().head_dim;
   // Not 31 where 0.4 * 80 comes out below 32.
   const auto dims =

@@ -13,6 +13,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "holdfast/kernels/cpu/elementwise.h"
 #include "holdfast/models/weight_source.h"
@@ -21,8 +22,22 @@ namespace holdfast {
 
 /// Over the first `dims` elements of a head. theta: where no setting says.
 cpu::Rope read_rope(const WeightSource& source, int64_t dims, double theta);
+/// That of a kind of layers: "rope_parameters.<layers>.*".
+cpu::Rope read_rope_of(
+    const WeightSource& source,
+    int64_t dims,
+    double theta,
+    const std::string& layers);
 
-/// The elements of a head that turn: all, or "partial_rotary_factor" of them.
-int64_t rope_dims(const WeightSource& source);
+/// The elements of a head that turn: the part "partial_rotary_factor" of them,
+/// or `otherwise`.
+int64_t rope_dims(const WeightSource& source, double otherwise = 1.0);
+
+/// A base that is stated under this name. Throws kCorrupt unless it is above 1
+/// and at most 1e30.
+float rope_base(
+    const Settings& settings,
+    const std::string& name,
+    double otherwise);
 
 } // namespace holdfast

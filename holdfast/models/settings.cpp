@@ -55,6 +55,12 @@ bool Settings::has(std::string_view name) const {
   return find(name) != nullptr;
 }
 
+bool Settings::is_null(std::string_view name) const {
+  const auto found = all_.find(name);
+  return found != all_.end() &&
+      std::holds_alternative<std::monostate>(found->second);
+}
+
 bool Settings::is_flag(std::string_view name) const {
   const Setting* setting = find(name);
   return setting != nullptr && std::holds_alternative<bool>(*setting);

@@ -45,6 +45,7 @@ class Settings {
 
   /// There and not null.
   bool has(std::string_view name) const;
+  bool is_null(std::string_view name) const;
   bool is_flag(std::string_view name) const;
   bool is_text(std::string_view name) const;
   /// Absent, null, false, or a list without items.

@@ -99,12 +99,37 @@ TEST(FolderConfig, NamesTheFieldThatIsWrong) {
            {": 4", ": -4", "num_attention_heads"},
            {"_heads\": 2", "_heads\": 3", "num_key_value_heads"},
            {"10", "4000000000", "vocab_size"},
+           {"10", "1048577", "vocab_size"},
            {"1e-6", "null", "rms_norm_eps"}}) {
     EXPECT_NE(
         refused(from, to).find("config.json: " + field + ": expected"),
         std::string::npos)
         << refused(from, to);
   }
+}
+
+// As gemma-3-4b is published; null says that there is none.
+TEST(FolderConfig, KnowsWhatPublishedConfigurationsLeaveOut) {
+  const auto config = [](const std::string& text) {
+    return folder_model_config(parse_folder_settings(text, "config.json"));
+  };
+  const ModelConfig gemma3 = config(R"({"model_type": "gemma3", "text_config": {
+      "model_type": "gemma3_text", "hidden_size": 2560,
+      "intermediate_size": 10240, "num_hidden_layers": 34,
+      "sliding_window": 1024}})");
+  EXPECT_EQ(gemma3.family, "gemma3_text");
+  EXPECT_EQ(gemma3.query_heads, 8);
+  EXPECT_EQ(gemma3.kv_heads, 4);
+  EXPECT_EQ(gemma3.head_dim, 256);
+  EXPECT_EQ(gemma3.vocab, 262208);
+  EXPECT_EQ(gemma3.norm_eps, 1e-6);
+  EXPECT_EQ(gemma3.window, 1024);
+  const std::string mistral =
+      R"({"model_type": "mistral", "hidden_size": 64, "num_hidden_layers": 2,
+          "num_attention_heads": 4, "vocab_size": 10, "rms_norm_eps": 1e-5)";
+  EXPECT_EQ(config(mistral + "}").window, 4096);
+  EXPECT_EQ(config(mistral + R"(, "sliding_window": null})").window, 0);
+  EXPECT_EQ(config(mistral + R"(, "sliding_window": 24})").window, 24);
 }
 
 } // namespace

@@ -182,6 +182,14 @@ TEST_F(PackModelTest, RefusesWhatExistsIsQuantisedOrHasNothingToQuantise) {
   tensors_.insert_or_assign("norm.weight", mx::ones({64}));
   save();
   EXPECT_EQ(code_of([&] { pack({4, 64}); }), ErrorCode::kInvalidArgument);
+  // gpt-oss as published: its experts are codes already.
+  tensors_.insert_or_assign("a.weight", mx::ones({2, 64}));
+  save();
+  write(
+      "config.json",
+      R"({"model_type": "gpt_oss",
+          "quantization_config": {"quant_method": "mxfp4"}})");
+  EXPECT_EQ(code_of([&] { pack({4, 64}); }), ErrorCode::kInvalidArgument);
   EXPECT_EQ(leftovers(), (std::vector<std::string>{"packed"}));
 }
 
