@@ -23,6 +23,9 @@ class Decoder : public Model {
         cap_(cap_of(shape_.logit_softcap)) {
     config_.rope_base = shape_.rope.base;
     config_.rope_scale = shape_.rope.scale;
+    if (shape_.local_rope) {
+      config_.rope_base_local = shape_.local_rope->base;
+    }
     table_ = std::make_shared<const cpu::Weight>(
         source.matrix("embed_tokens.weight", config_.vocab, config_.hidden));
     for (int64_t i = 0; i < config_.layers; ++i) {

@@ -45,7 +45,7 @@ class Loader {
         .query_norm = {},
         .key_norm = {},
         .eps = eps_,
-        .rope = shape_.rope};
+        .rope = rope()};
     if (shape_.head_norms) {
       const int64_t dim = config_.head_dim;
       heads.query_norm = norm("self_attn.q_norm.weight", dim);
@@ -93,6 +93,10 @@ class Loader {
   }
 
  private:
+  const cpu::Rope& rope() const {
+    const bool local = shape_.windows[static_cast<size_t>(index_)] > 0;
+    return local && shape_.local_rope ? *shape_.local_rope : shape_.rope;
+  }
   std::string name(const char* tensor) const {
     return layer_tensor(index_, tensor);
   }

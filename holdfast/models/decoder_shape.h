@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "holdfast/kernels/cpu/elementwise.h"
@@ -20,6 +21,7 @@ namespace holdfast {
 
 struct DecoderShape {
   cpu::Rope rope;
+  std::optional<cpu::Rope> local_rope; // of layers with a window, if another
   std::vector<int64_t> windows; // [layer]; 0: a query sees all before it
   float scale = 1.0f; // of scores
   float softcap = 0.0f; // of scores; 0: none

@@ -5,6 +5,7 @@
 #include "holdfast/base/check.h"
 #include "holdfast/models/gemma2.h"
 #include "holdfast/models/gemma3.h"
+#include "holdfast/models/gemma3_text.h"
 #include "holdfast/models/gemma4.h"
 #include "holdfast/models/gpt_oss.h"
 #include "holdfast/models/latent.h"
@@ -28,6 +29,7 @@ constexpr Family kFamilies[] = {
     {"deepseek_v2", make_latent},
     {"gemma2", make_gemma2},
     {"gemma3", make_gemma3},
+    {"gemma3_text", make_gemma3_text},
     {"gemma4", make_gemma4},
     {"gemma4_text", make_gemma4},
     {"gpt_oss", make_gpt_oss},

@@ -113,6 +113,7 @@ inline bool is_like_llama(const std::string& family) {
       "qwen3",
       "phi3",
       "gemma2",
+      "gemma3_text",
       "qwen3_moe",
       "llama_adapted",
       "phi3_adapted"};

@@ -43,6 +43,7 @@ inline constexpr const char* kFamilies[] = {
     "qwen3",
     "phi3",
     "gemma2",
+    "gemma3_text",
     "qwen3_moe",
     "gpt_oss"};
 

@@ -42,6 +42,7 @@ RECURRENT = [f"linear_attn.{part}" for part in (
 # The modules that are changed; the others are not.
 KEYS = {
     "gemma2": ATTENTION + DENSE,
+    "gemma3_text": ATTENTION + DENSE,
     "gemma4": ATTENTION + DENSE + ["per_layer_input_gate", "per_layer_projection"],
     "gemma4_wide": ATTENTION + DENSE,
     "gpt_oss": ATTENTION,

@@ -183,6 +183,20 @@ GEMMA2 = SHAPED | {
 }
 del GEMMA2["hidden_act"]
 
+# Every third layer is full; its rope is scaled, that of the others is not.
+GEMMA3_TEXT = SHAPED | {
+    "model_type": "gemma3_text",
+    "hidden_activation": "gelu_pytorch_tanh",
+    "num_key_value_heads": 1,
+    "query_pre_attn_scalar": 48,
+    "sliding_window_pattern": 3,
+    "rope_theta": 1000000.0,
+    "rope_local_base_freq": 10000.0,
+    "rope_scaling": {"rope_type": "linear", "factor": 8.0},
+}
+for absent in ("hidden_act", "tie_word_embeddings"):
+    del GEMMA3_TEXT[absent]
+
 # Experts in the first and the last layer.
 QWEN3_MOE = SHAPED | {
     "model_type": "qwen3_moe",
@@ -210,5 +224,5 @@ GPT_OSS = SHAPED | {
 CONFIGS = {"qwen35": QWEN35, "gemma4": GEMMA4, "gemma4_wide": GEMMA4_WIDE,
            "latent": LATENT, "llama": LLAMA, "llama_biased": LLAMA_BIASED,
            "mistral": MISTRAL, "qwen2": QWEN2, "qwen3": QWEN3,
-           "phi3": PHI3, "gemma2": GEMMA2,
+           "phi3": PHI3, "gemma2": GEMMA2, "gemma3_text": GEMMA3_TEXT,
            "qwen3_moe": QWEN3_MOE, "gpt_oss": GPT_OSS}

@@ -87,7 +87,7 @@ def random_weight(name, array, kind):
     if name.endswith(".bias"):
         return 0.3 * mx.random.normal(array.shape)
     if "embed_tokens" in name:
-        small = 0.03 if kind == "gemma2" else 0.3  # or layers would not show
+        small = 0.03 if kind in ("gemma2", "gemma3_text") else 0.3  # or layers would not show
         return mx.random.normal(array.shape) * (1.0 if gain > 1.0 else small)
     if name.endswith("mlp.gate.weight") or name.endswith("router.weight"):
         gain *= 3.0  # choices that rounding seldom turns
@@ -100,6 +100,8 @@ def build(config, weights=None):
     kind = config["model_type"]
     module = importlib.import_module(f"mlx_lm.models.{MODULES.get(kind, kind)}")
     model = module.Model(module.ModelArgs.from_dict(json.loads(json.dumps(config))))
+    if kind == "gemma3_text":
+        model.sanitize({})  # its output is its table where there is no other
     weights = weights or [
         (name, random_weight(name, array, kind))
         for name, array in mlx.utils.tree_flatten(model.parameters())
