@@ -7,6 +7,8 @@ import json
 import pathlib
 import struct
 
+from folder_corpus import write_folders
+
 HERE = pathlib.Path(__file__).parent / "corpus"
 SCALARS = {"B": 0, "b": 1, "H": 2, "h": 3, "I": 4, "i": 5, "f": 6, "?": 7,
            "Q": 10, "q": 11, "d": 12}
@@ -295,35 +297,6 @@ def write_tokenizers():
     (folder / "seed_unigram").write_bytes(b"b" + pieces + field(2, bytes([3 << 3, 1])))
 
 
-def write_folders():
-    """Files of model folders: safetensors, their index, config.json; an adapter's."""
-    scale = ("BF16", [2, 2], bytes(8))
-    codes = {"m.weight": ("U32", [2, 8], bytes(64)), "m.scales": scale, "m.biases": scale}
-    index = {"metadata": {"total_size": 80}, "weight_map": {name: "a" for name in codes}}
-    config = {
-        "model_type": "x", "hidden_size": 8, "num_hidden_layers": 1,
-        "num_attention_heads": 2, "num_key_value_heads": 1, "vocab_size": 4,
-        "rms_norm_eps": 1e-6, "rope_scaling": {"factor": 8.0, "type": "linear"},
-        "eos_token_id": [1, 2], "layer_types": ["full", "sliding"], "head_dim": None,
-        "quantization": {"group_size": 64, "bits": 4, "mode": "affine", "lm_head": False,
-                         "model.layers.0.mlp.up_proj": {"group_size": 32, "bits": 8}},
-    }
-    part = config | {"quantization_config": {"quant_method": "gptq"}, "quantization": None}
-    parts = {"rank": 8, "scale": 20.0, "dropout": 0.0, "keys": ["self_attn.q_proj", "lm_head"]}
-    peft = {"peft_type": "LORA", "r": 8, "lora_alpha": 16, "rank_pattern": {"q_proj": 4}}
-    seeds = {
-        "safetensors/seed_quantized": safetensors(codes, {"format": "mlx"}),
-        "safetensors/seed_index": json.dumps(index).encode(),
-        "config/seed_quantized": json.dumps(config).encode(),
-        "config/seed_part": json.dumps({"model_type": "y", "text_config": part}).encode(),
-        "config/seed_peft": json.dumps(peft).encode(),
-        "config/seed_mlx": json.dumps({"num_layers": 1, "lora_parameters": parts}).encode(),
-    }
-    for name, data in seeds.items():
-        (HERE / name).parent.mkdir(parents=True, exist_ok=True)
-        (HERE / name).write_bytes(data)
-
-
 def history(turns, version=2, **more):
     """As JSON; turns: (parent, shared, fields of the tokens)."""
     texts = {"system": "", "user": "a", "answer": "b", "finish": "eos"}
@@ -357,7 +330,7 @@ def write_histories():
 
 def main():
     write_histories()
-    write_folders()
+    write_folders(HERE, safetensors)
     write_segments()
     write_resume_points()
     write_tensors()
