@@ -51,14 +51,6 @@ AdapterConfig read_config(const std::string& folder, std::string& line) {
       folder + "/" + kConfig);
 }
 
-std::string text_of(const std::vector<int64_t>& shape) {
-  std::string text = "[";
-  for (size_t i = 0; i < shape.size(); ++i) {
-    text += (i == 0 ? "" : ", ") + std::to_string(shape[i]);
-  }
-  return text + "]";
-}
-
 /// Of a tensor: what tells its kind stands at the end of a long name.
 std::string shown(std::string_view name) {
   constexpr size_t kPiece = 64; // all of it is escaped
@@ -172,7 +164,7 @@ void Adapter::require_pair(const Part& part) const {
       throw refusal(
           factor->name,
           "a matrix (no stacks of experts)",
-          "shape " + text_of(factor->stored.shape),
+          "shape " + shape_text(factor->stored.shape),
           ErrorCode::kUnsupported);
     }
   }
@@ -206,10 +198,10 @@ Adapter::Values Adapter::read(
   if (factor.stored.shape != stored) {
     throw refusal(
         factor.name,
-        "shape " + text_of(stored) +
+        "shape " + shape_text(stored) +
             " (of the adapter's rank and the model's "
             "matrix)",
-        text_of(factor.stored.shape));
+        shape_text(factor.stored.shape));
   }
   std::vector<float> values(static_cast<size_t>(rows * columns));
   read_tensor_floats(

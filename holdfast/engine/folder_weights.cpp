@@ -8,7 +8,6 @@
 
 #include "holdfast/base/check.h"
 #include "holdfast/engine/folder_config.h"
-#include "holdfast/engine/mxfp4.h"
 #include "holdfast/formats/gguf_cursor.h"
 
 namespace holdfast {
@@ -16,14 +15,6 @@ namespace holdfast {
 namespace {
 
 constexpr std::string_view kWeight = ".weight";
-
-std::string text_of(const std::vector<int64_t>& shape) {
-  std::string text = "[";
-  for (size_t i = 0; i < shape.size(); ++i) {
-    text += (i == 0 ? "" : ", ") + std::to_string(shape[i]);
-  }
-  return text + "]";
-}
 
 ModelConfig named_config(const Settings& settings, const std::string& folder) {
   ModelConfig config = folder_model_config(settings);
@@ -142,7 +133,7 @@ FolderWeights::Module FolderWeights::module_of(std::string_view name) const {
         "rows of " + std::to_string(kind->bits) +
             " bits a weight in groups of " + std::to_string(kind->group) +
             " (config.json: quantization)",
-        "shape " + text_of(codes.shape));
+        "shape " + shape_text(codes.shape));
   }
   matrix.n = codes.elements() / words;
   matrix.type = result.parts[1]->stored.type;
@@ -167,9 +158,9 @@ void FolderWeights::require_part(const std::string& name, const Module& module)
   if (stored.shape != shape) {
     throw refusal(
         name,
-        "shape " + text_of(shape) + " for " + std::to_string(bits) +
+        "shape " + shape_text(shape) + " for " + std::to_string(bits) +
             " bits in groups of " + std::to_string(group),
-        text_of(stored.shape));
+        shape_text(stored.shape));
   }
   const bool affine = module.matrix.kind.mode == MlxQuantized::Mode::kAffine;
   const bool known = affine
@@ -303,56 +294,11 @@ FolderWeights::pack(std::string_view name, int64_t count, int64_t n, int64_t k)
   return result;
 }
 
-const std::byte* FolderWeights::require_bytes(
-    const std::string& name,
-    const std::vector<int64_t>& shape) const {
-  const Tensor& tensor = *find(name).tensor;
-  if (tensor.stored.type_name != "U8" || tensor.stored.shape != shape) {
-    throw refusal(
-        name,
-        "U8 of shape " + text_of(shape),
-        tensor.stored.type_name + " of " + text_of(tensor.stored.shape));
-  }
-  return tensor.bytes().data();
-}
-
-std::vector<cpu::Weight> FolderWeights::pack_published(
-    const PublishedRows& rows,
-    int64_t count,
-    int64_t n,
-    int64_t k) const {
-  const int64_t groups = k / kMxfp4Group;
-  const int64_t all = n * rows.step; // rows an expert
-  const std::byte* codes =
-      require_bytes(rows.blocks, {count, all, groups, kMxfp4Group / 2});
-  const std::byte* exponents = require_bytes(rows.scales, {count, all, groups});
-  std::vector<cpu::Weight> result;
-  try {
-    for (int64_t i = 0; i < count; ++i) {
-      result.push_back(cpu::Weight::pack_codes(
-          kMxfp4Format,
-          n,
-          k,
-          [&](int64_t row, const cpu::CodeRow& out) {
-            const int64_t at = i * all + row * rows.step + rows.first;
-            read_mxfp4(codes + at * k / 2, exponents + at * groups, k, out);
-          },
-          *executor_));
-    }
-  } catch (const Error& error) {
-    throw refusal(rows.blocks, "weights that fit a matrix", error.what());
-  }
-  for (const std::string& part : {rows.blocks, rows.scales}) {
-    finished(*find(part).tensor);
-  }
-  return result;
-}
-
 void FolderWeights::require_shape(
     std::string_view name,
     const std::vector<int64_t>& shape) const {
   if (const auto got = dims(name); got != shape) {
-    throw refusal(name, "shape " + text_of(shape), text_of(got));
+    throw refusal(name, "shape " + shape_text(shape), shape_text(got));
   }
 }
 
@@ -396,7 +342,7 @@ FolderWeights::vector(std::string_view name, int64_t n) const {
   }
   if (elements != n) {
     throw refusal(
-        name, std::to_string(n) + " elements", "shape " + text_of(got));
+        name, std::to_string(n) + " elements", "shape " + shape_text(got));
   }
   std::vector<float> values(static_cast<size_t>(n));
   std::vector<const Tensor*> parts{entry.tensor};

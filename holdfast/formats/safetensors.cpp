@@ -107,6 +107,14 @@ SafetensorsFile::read_floats(const StoredTensor& tensor) const {
   return floats;
 }
 
+std::string shape_text(const std::vector<int64_t>& shape) {
+  std::string text = "[";
+  for (size_t i = 0; i < shape.size(); ++i) {
+    text.append(i == 0 ? "" : ", ").append(std::to_string(shape[i]));
+  }
+  return text + "]";
+}
+
 bool is_float(TensorType type) {
   return type == TensorType::kF32 || type == TensorType::kF16 ||
       type == TensorType::kBF16;

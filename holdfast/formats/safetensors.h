@@ -46,6 +46,9 @@ struct SafetensorsHeader {
   std::map<std::string, std::string, std::less<>> metadata;
 };
 
+/// "[2, 3]", for people.
+std::string shape_text(const std::vector<int64_t>& shape);
+
 /// `count` values as floats, out of bytes of any alignment. For F32, F16, BF16.
 void read_tensor_floats(
     TensorType type,
