@@ -256,10 +256,11 @@ int64_t rope_dims(const WeightSource& source, double otherwise) {
   const double part = settings.number(
       name, settings.number("rope_parameters." + name, otherwise));
   const int64_t head = source.config().head_dim;
+  const bool fits = part > 0.0 && part <= 1.0;
   // Not 31 where 0.4 * 80 comes out below 32.
-  const auto dims =
-      static_cast<int64_t>(static_cast<double>(head) * part + 1e-6);
-  if (!(part > 0.0 && part <= 1.0) || dims < 2 || dims % 2 != 0) {
+  const auto dims = static_cast<int64_t>(
+      fits ? static_cast<double>(head) * part + 1e-6 : 0.0);
+  if (dims < 2 || dims % 2 != 0) {
     throw settings.refusal(
         name,
         "a part of " + std::to_string(head) + " that is even",

@@ -177,19 +177,16 @@ TEST_F(FolderWeightsTest, RefusesCodesThatAreNoRows) {
   std::string config = kConfig;
   config.insert(1, R"("quantization": {"bits": 4, "group_size": 32},)");
   write("config.json", config);
-  for (const mx::Shape& shape : {mx::Shape{}, mx::Shape{0}, mx::Shape{2, 0}}) {
-    save(
-        "model.safetensors",
-        {{"a.weight", mx::zeros(shape, mx::uint32)},
-         {"a.scales", mx::zeros(shape)},
-         {"a.biases", mx::zeros(shape)}});
-    const FolderWeights weights = open();
-    EXPECT_EQ(
-        code_of([&] { weights.matrix("a.weight", 1, 32); }),
-        ErrorCode::kCorrupt);
-    EXPECT_EQ(
-        code_of([&] { weights.vector("a.weight", 32); }), ErrorCode::kCorrupt);
-  }
+  save(
+      "model.safetensors",
+      {{"a.weight", mx::array(7u)},
+       {"a.scales", mx::array(1.0f)},
+       {"a.biases", mx::array(0.0f)}});
+  const FolderWeights weights = open();
+  EXPECT_EQ(
+      code_of([&] { weights.matrix("a.weight", 1, 32); }), ErrorCode::kCorrupt);
+  EXPECT_EQ(
+      code_of([&] { weights.vector("a.weight", 32); }), ErrorCode::kCorrupt);
 }
 
 TEST_F(FolderWeightsTest, RefusesFoldersAndFilesThatAreNotModels) {
