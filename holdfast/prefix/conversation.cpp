@@ -111,6 +111,9 @@ class PrefixExport {
     writer.add_image(image.slot, bytes).check();
     if (image.ram && !image.ram.intact()) {
       source_.tree.unreadable(image);
+      if (source_.disk) {
+        source_.disk->drop_cut(); // the others of its segment
+      }
     }
     require_whole(image.ram ? image.ram.intact() : mapped.intact());
     ++result_.images;

@@ -80,11 +80,16 @@ PathStore::store(const RecordKey& key, uint64_t, const RecordContent& content) {
 
 Status PathStore::write(const PathContent& mine) {
   Result<Stored> stored = attempt(mine);
-  for (int left = kAttempts - 1; left > 0 && !stored.ok() &&
-       stored.status().code() == ErrorCode::kNotFound;
+  const auto lacks_some = [&] {
+    const ErrorCode code = stored.status().code();
+    return code == ErrorCode::kNotFound || code == ErrorCode::kCorrupt;
+  };
+  for (int left = kAttempts - 1; left > 0 && !stored.ok() && lacks_some();
        --left) {
     // A node that it builds on went: superseded, or evicted; or all went with a
-    // manifest that was set aside, the scope too.
+    // manifest that was set aside, the scope too. Or a file was cut short that
+    // an image was mapped from.
+    disk_.drop_cut();
     if (Status status = stored_scope_->renew(); !status.ok()) {
       return status;
     }
@@ -92,9 +97,12 @@ Status PathStore::write(const PathContent& mine) {
       return status;
     }
     mine.renew();
-    if (!mine.is_whole()) {
-      break; // RAM let go of it, too: Durability asks make() and calls it
-             // missing
+    if (!mine.is_whole()) { // RAM let go of it, too
+      // Durability asks make(), and calls it missing.
+      return Status(
+          ErrorCode::kNotFound,
+          "[prefix] expected state to write, got some that was evicted or cut "
+          "short meanwhile");
     }
     stored = attempt(mine);
   }

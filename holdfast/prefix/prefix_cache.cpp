@@ -109,8 +109,14 @@ void PrefixCache::load() {
 
 void PrefixCache::give_up(const UsableImage& image) {
   tree_.unreadable(image);
+  drop_cut(); // the others of its segment
+}
+
+// An index that has images of a cut file does not take what a row computed in
+// their place; and once they are dropped it has neither.
+void PrefixCache::drop_cut() {
   if (options_.disk) {
-    options_.disk->drop_cut(); // the others of its segment
+    options_.disk->drop_cut();
   }
 }
 
@@ -188,6 +194,7 @@ void PrefixCache::touch(const Usable& usable) {
 Begun PrefixCache::begin(const Path& prompt) {
   require_path(prompt, "[PrefixCache::begin]");
   if (options_.disk) {
+    drop_cut();
     read_changes();
   }
   // Each round without a row has taken an image out of the index.
@@ -224,10 +231,12 @@ void PrefixCache::grew(RowId row, const Path& committed) {
          {static_cast<int32_t>(block.group), static_cast<int32_t>(block.phase)},
          block.block});
   }
+  drop_cut();
   tree_.insert(scope_, whole_blocks(committed), images);
 }
 
 Inserted PrefixCache::insert_row(RowId row, Path& committed) {
+  drop_cut();
   try {
     const Snapshot snapshot = state_.snapshot(row, committed.tokens);
     return tree_.insert(scope_, committed, snapshot.row());

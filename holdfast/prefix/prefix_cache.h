@@ -154,6 +154,7 @@ class PrefixCache {
   /// The blocks of a usable prefix; nothing where one cannot be read.
   std::optional<std::vector<std::vector<BlockRef>>> held(const Usable& usable);
   void give_up(const UsableImage& unreadable);
+  void drop_cut();
   /// What other processes stored since. A disk that fails is a miss.
   void read_changes();
   /// Tells the disk of what use its part of a row's prefix was.

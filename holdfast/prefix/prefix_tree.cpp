@@ -8,6 +8,7 @@
 
 #include "holdfast/base/bits.h"
 #include "holdfast/base/check.h"
+#include "holdfast/env/mapping_guard.h"
 #include "holdfast/prefix/tree_core.h"
 #include "holdfast/prefix/tree_share.h"
 
@@ -166,6 +167,10 @@ Inserted PrefixTree::insert(
       "[prefix.insert] expected a priority from -8 to 8, got another");
   const PathBlocks blocks(path);
   std::vector<GivenImage> ordered(images.begin(), images.end());
+  if (mapping_was_cut()) { // nobody would look at them again
+    std::erase_if(
+        ordered, [](const GivenImage& each) { return !each.image.intact(); });
+  }
   std::ranges::stable_sort(ordered, {}, &GivenImage::block);
   const auto given = [&] {
     ScopeEntry& entry = core_->scope(scope);
@@ -293,9 +298,9 @@ void PrefixTree::removed(std::span<const NodeId> nodes) {
   }
 }
 
-void PrefixTree::lost(std::span<const Extent> images) {
+void PrefixTree::lost(const Lost& lost) {
   const TreeLock locked(*core_);
-  core_->lose_stored(images);
+  core_->lose_stored(lost);
 }
 
 void PrefixTree::unreadable(const UsableImage& image) {

@@ -154,10 +154,10 @@ class PrefixTree {
   /// A scope that a disk tier names; nothing is usable in it before open().
   Result<ScopeHandle> open_stored(std::string_view scope_text);
 
-  /// Puts a path in: what is known is shared, an image that is there already is
-  /// not taken again, a tail that the path extends is let go. Leading blocks
-  /// are kept as far as there is room. Throws kInvalidArgument for images that
-  /// no row of that path has.
+  /// Puts a path in: what is known is shared, an image that is there already,
+  /// or is not intact, is not taken, a tail that the path extends is let go.
+  /// Leading blocks are kept as far as there is room. Throws kInvalidArgument
+  /// for images that no row of that path has.
   Inserted insert(
       ScopeHandle scope,
       const Path& path,
@@ -208,8 +208,9 @@ class PrefixTree {
   std::vector<NodeId> stored_nodes() const;
   /// Nodes that the disk has no more.
   void removed(std::span<const NodeId> nodes);
-  /// Images that the disk has no more, nor what is mapped of them.
-  void lost(std::span<const Extent> images);
+  /// Images that the disk has no more, nor what is mapped of them; where a file
+  /// was cut, nor any other image here that is not intact.
+  void lost(const Lost& lost);
   /// The disk gave the image back wrongly or not at all; or it is in RAM, and
   /// not intact (BlockRef).
   void unreadable(const UsableImage& image);

@@ -155,7 +155,7 @@ class TreeCore {
   std::vector<FreshImages> not_stored(const WriteBatch& batch);
   std::vector<NodeId> stored_nodes() const;
   void remove_stored(NodeId id);
-  void lose_stored(std::span<const Extent> images);
+  void lose_stored(const Lost& lost);
 
   // tree_check.cpp
   void check();

@@ -257,20 +257,23 @@ void TreeCore::remove_stored(NodeId id) {
   prune(&node, EvictedBy::kDisk);
 }
 
-void TreeCore::lose_stored(std::span<const Extent> images) {
-  std::vector<Extent> gone(images.begin(), images.end());
+void TreeCore::lose_stored(const Lost& lost) {
+  std::vector<Extent> gone = lost.images;
   std::ranges::sort(gone);
   for (Node& node : nodes_) {
     bool any = false;
     for (Image& image : node.images) {
-      if (!image.on_disk() || !std::ranges::binary_search(gone, image.disk)) {
-        continue;
-      }
-      any = true;
-      if (image.ram && !image.ram->block.intact()) { // mapped from there
+      const bool told =
+          image.on_disk() && std::ranges::binary_search(gone, image.disk);
+      const bool bad = (told || lost.cut) && image.ram &&
+          !image.ram->block.intact(); // mapped from there
+      if (bad) {
         detach(node, image);
       }
-      set_unreadable(node, image);
+      if (told || bad) {
+        set_unreadable(node, image);
+        any = true;
+      }
     }
     if (any) {
       prune(&node, EvictedBy::kDisk);

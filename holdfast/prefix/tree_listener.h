@@ -29,7 +29,7 @@ class TreeListener : public TierListener {
   }
   void lost(const Lost& lost) override {
     ++calls_;
-    tree_.lost(lost.images);
+    tree_.lost(lost);
     tree_.removed(lost.nodes);
   }
   void set_aside() override {

@@ -75,8 +75,11 @@ struct RecordText {
 struct Lost {
   std::vector<NodeId> nodes; // that had nothing else
   std::vector<Extent> images;
+  /// A segment that is mapped was cut short. What nothing names any more, of
+  /// all that was mapped from it, is as bad: BlockRef::intact() says.
+  bool cut = false;
   bool is_empty() const {
-    return nodes.empty() && images.empty();
+    return nodes.empty() && images.empty() && !cut;
   }
 };
 

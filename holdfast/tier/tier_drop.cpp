@@ -123,6 +123,7 @@ void DiskTierCore::drop_cut() {
       continue;
     }
     cut.push_back(number);
+    lost.cut = true;
     const SegmentId id(number);
     if (const auto row = find_segment(database(), id)) {
       drop_segment(*row, "somebody cut the file short while it was mapped");

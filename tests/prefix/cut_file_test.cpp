@@ -201,6 +201,7 @@ TEST_P(CutFile, BeforeTheRowBeginsIsAMiss) {
 // What RAM has of a text is mapped from there: an export copies zeros.
 TEST_P(CutFile, UnderAnExportIsNoFileOfZeros) {
   begin();
+  process_->cache().put(begun_->row, {text_tokens(kStored)});
   cut(GetParam());
   const std::string path = folder_ / "exported";
   const auto exported = process_->cache().export_prefix(
@@ -208,6 +209,53 @@ TEST_P(CutFile, UnderAnExportIsNoFileOfZeros) {
   EXPECT_EQ(exported.status().code(), ErrorCode::kCorrupt);
   EXPECT_EQ(
       posix_file_system()->facts(path).status().code(), ErrorCode::kNotFound);
+  expect_recomputed();
+}
+
+// Nothing of it was touched: the flush finds out, and says once what is lost.
+TEST_P(CutFile, UnderAWaitingTextLeavesItMissingUntilItIsComputedAgain) {
+  begin();
+  process_->cache().put(begun_->row, {text_tokens(kStored)});
+  cut(GetParam());
+  process_->cache().put(begun_->row, {text_tokens(kStored)});
+  const FlushReport report = process_->cache().flush();
+  EXPECT_FALSE(report.durable);
+  EXPECT_EQ(report.failed, 0) << report.text();
+  EXPECT_EQ(report.missing, 1) << report.text();
+  expect_recomputed();
+}
+
+// The row has the images still, and gives them once more.
+TEST_P(CutFile, UnderARowThatIsPutAfterwardsIsNotTakenFromIt) {
+  begin();
+  cut(GetParam());
+  EXPECT_EQ(append_code(begun_->row, kStored, 1), ErrorCode::kCorrupt);
+  const auto again = process_->cache().begin({text_tokens(kLength)});
+  EXPECT_LT(again.reused, Position(kStored)); // what was cut is dropped
+  process_->state().remove_row(again.row);
+  process_->cache().put(begun_->row, {text_tokens(kStored)});
+  const FlushReport report = process_->cache().flush();
+  EXPECT_EQ(report.failed, 0) << report.text();
+  expect_recomputed();
+}
+
+// The rows went by another process's doing, which opened the folder anew.
+TEST_P(CutFile, ThatAnotherProcessDroppedIsWrittenAnew) {
+  begin();
+  process_->cache().put(begun_->row, {text_tokens(kStored)});
+  ASSERT_TRUE(process_->cache().flush().durable);
+  cut(GetParam());
+  {
+    const auto other =
+        DiskTier::open({.folder = folder_ / "state",
+                        .files = posix_file_system(),
+                        .clock = std::make_shared<ManualClock>()})
+            .value();
+    other->verify().value();
+  }
+  process_->cache().put(begun_->row, {text_tokens(kStored)});
+  const FlushReport report = process_->cache().flush();
+  EXPECT_EQ(report.failed, 0) << report.text();
   expect_recomputed();
 }
 
