@@ -3,7 +3,6 @@
 #include "state_folder.h"
 
 #include <cstdio>
-#include <fstream>
 
 #include "console.h"
 #include "errors.h"
@@ -19,19 +18,6 @@
 namespace holdfast::app {
 
 namespace {
-
-/// Memory that the system says a process may take, in bytes.
-int64_t available_memory() {
-  std::ifstream file("/proc/meminfo");
-  std::string word;
-  int64_t kib = 0;
-  while (file >> word) {
-    if (word == "MemAvailable:" && file >> kib) {
-      return kib * 1024;
-    }
-  }
-  return int64_t{2} << 30;
-}
 
 void require_bytes(const char* name, const std::optional<int64_t>& bytes) {
   if (bytes.value_or(1) < 1) {
@@ -161,7 +147,8 @@ void StateFolder::open() const {
 
 PrefixCacheOptions StateFolder::cache_options() const {
   PrefixCacheOptions options;
-  options.ram = Bytes(max_cache_bytes_.value_or(available_memory() / 2));
+  options.ram =
+      max_cache_bytes_ ? Bytes(*max_cache_bytes_) : default_ram_bytes();
   options.disk = kept() ? tier_ : nullptr;
   return options;
 }

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <utility>
 #include <vector>
 
@@ -46,6 +47,22 @@ Bytes default_disk_bytes(const std::string& folder) {
 
 Bytes disk_share(Bytes free, Bytes kept) {
   return std::min(kMostDisk, std::max(kept, Bytes((free + kept).get() / 10)));
+}
+
+Bytes default_ram_bytes() {
+  std::ifstream meminfo("/proc/meminfo");
+  return ram_share(meminfo);
+}
+
+Bytes ram_share(std::istream& meminfo) {
+  std::string word;
+  int64_t kib = 0;
+  while (meminfo >> word) {
+    if (word == "MemAvailable:" && meminfo >> kib) {
+      return Bytes(kib * 1024 / 2);
+    }
+  }
+  return Bytes(int64_t{1} << 30);
 }
 
 Bytes kept_bytes(const std::string& folder) {

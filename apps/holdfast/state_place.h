@@ -1,10 +1,11 @@
 // Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
 //
 // Where a user's state is kept unless he says otherwise, and how much of the
-// disk it may take. Any thread.
+// disk and of memory it may take. Any thread.
 
 #pragma once
 
+#include <istream>
 #include <optional>
 #include <string>
 
@@ -24,6 +25,10 @@ std::optional<std::string> default_state_folder();
 Bytes default_disk_bytes(const std::string& folder);
 /// The same of these figures.
 Bytes disk_share(Bytes free, Bytes kept);
+/// Half of the memory that the system says a process may take.
+Bytes default_ram_bytes();
+/// The same of what its /proc/meminfo says; 1 GiB where that says nothing.
+Bytes ram_share(std::istream& meminfo);
 /// What the tier of a state folder takes on the device.
 Bytes kept_bytes(const std::string& folder);
 

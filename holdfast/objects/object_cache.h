@@ -35,8 +35,9 @@ struct ObjectCacheOptions {
   Clock::Duration debounce{};
   Clock::Duration max_delay = std::chrono::seconds(2);
   Clock::Duration retry = std::chrono::seconds(5);
-  /// 0: what is due is written by flush() alone, on its caller's thread.
-  int writers = 1;
+  /// While one waits for its syncs, others write and share its next commit. 0:
+  /// what is due is written by flush() alone, on its caller's thread.
+  int writers = 4;
 };
 
 /// What a maker gives back for one key.

@@ -1,13 +1,12 @@
 // Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
 //
-// What the store of a coordinator says of paths: on disk, covered by a longer
-// one, missing; never more than the disk can give back.
+// What the store of a coordinator says of paths: on disk, missing; never more
+// than the disk can give back.
 
 #include "holdfast/prefix/path_store.h"
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <atomic>
 #include <memory>
 #include <span>
@@ -15,10 +14,7 @@
 #include <thread>
 #include <vector>
 
-#include "holdfast/prefix/image_planes.h"
-#include "holdfast/prefix/tree_listener.h"
-#include "holdfast/prefix/tree_loader.h"
-#include "tests/prefix/cache_process.h"
+#include "tests/prefix/store_rig.h"
 #include "tests/tier/heard.h"
 #include "tests/tier/sync_hook.h"
 
@@ -26,92 +22,6 @@ namespace holdfast {
 namespace {
 
 using namespace test;
-
-/// A store over a state's tree and a disk, with no coordinator. Layers of the
-/// state see 20 positions, or all.
-struct StoreRig {
-  explicit StoreRig(
-      Bytes max_disk = Bytes(int64_t{1} << 30),
-      const StateOptions& given = options())
-      : max_bytes(max_disk), state(given) {
-    store.set_planes(std::make_shared<const ImagePlanes>(state.groups()));
-  }
-
-  static RecordKey key(int64_t length) {
-    return {
-        .space = {},
-        .tokens =
-            std::make_shared<const std::vector<int32_t>>(text_tokens(length)),
-        .name = {}};
-  }
-  /// Puts the first positions of the one text into the tree, as a row of that
-  /// length holds them.
-  Inserted insert(int64_t length) {
-    const RowId row = state.add_row();
-    for (int64_t done = 0; done < length; done = state.length(row).get()) {
-      const int64_t count = std::min(length - done, state.max_append(row));
-      append_to(state, row, {&vectors, done, count});
-    }
-    const auto tokens = text_tokens(length);
-    Inserted inserted =
-        tree.insert(scope, {tokens}, state.snapshot(row, tokens).row());
-    state.remove_row(row);
-    return inserted;
-  }
-  /// The same as wanted; the record where one is given.
-  RecordKey want(int64_t length, std::optional<NamedRecord> record = {}) {
-    const RecordKey made = key(length);
-    wanted.put(
-        made,
-        {.tokens = made.tokens,
-         .marks = {},
-         .fresh = insert(length).fresh,
-         .state = Position(length),
-         .record = std::move(record)});
-    return made;
-  }
-  Status write(const RecordKey& made) {
-    const auto content = store.make(made);
-    return content.ok() ? store.store(made, 1, *content.value())
-                        : content.status();
-  }
-
-  /// What another process that opens the folder knows of the text.
-  int64_t known_to_others(int64_t length) const {
-    PrefixTree later;
-    load_tree(later, *open()).check();
-    const ScopeHandle there =
-        later.open(Scope(state.signature()), state.groups().rules());
-    return later.known(there, {text_tokens(length)}).get();
-  }
-  std::unique_ptr<DiskTier> open() const {
-    return DiskTier::open({.folder = "/state",
-                           .max_bytes = max_bytes,
-                           .files = files,
-                           .clock = std::make_shared<ManualClock>()})
-        .value();
-  }
-
-  const Bytes max_bytes;
-  Sequence vectors{kLength, 51};
-  State state;
-  std::shared_ptr<MemoryFileSystem> memory = disk();
-  std::shared_ptr<SyncHook> files = std::make_shared<SyncHook>(memory);
-  std::unique_ptr<DiskTier> tier = open();
-  PrefixTree tree;
-  TreeListener listener{tree, *tier};
-  ScopeHandle scope =
-      tree.open(Scope(state.signature()), state.groups().rules());
-  WantedPaths wanted;
-  PathStore store{
-      tree,
-      *tier,
-      wanted,
-      scope,
-      std::make_shared<StoredScope>(
-          *tier,
-          ScopeText{Scope(state.signature()).text()})};
-};
 
 TEST(PathStore, APathIsDurableOnceItIsStored) {
   StoreRig rig;
@@ -126,58 +36,6 @@ TEST(PathStore, APathIsDurableOnceItIsStored) {
   rig.want(150);
   ASSERT_TRUE(rig.write(key).ok());
   EXPECT_EQ(rig.store.written(), written);
-}
-
-// The longer row's window left what the shorter one needs behind.
-TEST(PathStore, ALongerPathThatLacksTheWindowCoversNoShorterOne) {
-  StoreRig rig;
-  ASSERT_TRUE(rig.write(rig.want(250)).ok());
-  const RecordKey shorter = StoreRig::key(100);
-  rig.wanted.put(
-      shorter,
-      {.tokens = shorter.tokens,
-       .marks = {},
-       .fresh = {},
-       .state = Position(100),
-       .record = {}});
-  EXPECT_FALSE(rig.store.is_covered(shorter));
-  EXPECT_FALSE(rig.store.is_durable(shorter, 1));
-  const auto content = rig.store.make(shorter);
-  EXPECT_EQ(content.status().code(), ErrorCode::kNotFound);
-}
-
-TEST(PathStore, ALongerPathWithTheWindowCoversAShorterOne) {
-  StoreRig rig;
-  ASSERT_TRUE(rig.write(rig.want(110)).ok());
-  rig.tree.reclaim(Bytes(int64_t{1} << 40)); // the disk alone has it
-  const RecordKey shorter = StoreRig::key(100);
-  rig.wanted.put(
-      shorter,
-      {.tokens = shorter.tokens,
-       .marks = {},
-       .fresh = {{.node = {.index = 99, .generation = 9}, .slots = {}}},
-       .state = Position(100),
-       .record = {}});
-  EXPECT_TRUE(rig.store.is_covered(shorter));
-}
-
-// From 128 tokens on the longer row has its blocks in another precision: a row
-// of fewer tokens needs the first one's.
-TEST(PathStore, ALongerPathAboveAPrecisionsStartCoversNoneBelowIt) {
-  for (const int64_t longer : {110, 250}) {
-    StoreRig rig(Bytes(int64_t{1} << 30), with_codecs("bf16", 128));
-    ASSERT_TRUE(rig.write(rig.want(longer)).ok());
-    rig.tree.reclaim(Bytes(int64_t{1} << 40)); // the disk alone has it
-    const RecordKey shorter = StoreRig::key(100);
-    rig.wanted.put(
-        shorter,
-        {.tokens = shorter.tokens,
-         .marks = {},
-         .fresh = {{.node = {.index = 99, .generation = 9}, .slots = {}}},
-         .state = Position(100),
-         .record = {}});
-    EXPECT_EQ(rig.store.is_covered(shorter), longer == 110) << longer;
-  }
 }
 
 // It would lose its body.
