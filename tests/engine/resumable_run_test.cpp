@@ -111,7 +111,9 @@ TEST(ResumableRun, NeverChoosesARowThatTheTokenizerHasNoPieceOf) {
   expect_same(uninterrupted(request), expected);
   expect_resumes(request, 9);
   request.options.logprobs = pieces + 3;
-  for (const TokenLogprobs& token : uninterrupted(request)[0].logprobs) {
+  const auto logged = uninterrupted(request);
+  ASSERT_FALSE(logged[0].logprobs.empty());
+  for (const TokenLogprobs& token : logged[0].logprobs) {
     ASSERT_EQ(std::ssize(token.top), pieces);
   }
 }
