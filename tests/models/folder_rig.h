@@ -25,9 +25,10 @@ namespace mx = mlx::core;
 
 /// Of a name below tests/data/models, or a folder's own path.
 inline std::string model_folder(const std::string& name) {
-  return name.starts_with('/')
-      ? name
-      : std::string(HOLDFAST_TEST_DATA) + "/models/" + name;
+  if (name.starts_with('/')) {
+    return name;
+  }
+  return std::string(HOLDFAST_TEST_DATA "/models/").append(name);
 }
 
 /// The folders below tests/data/models.
