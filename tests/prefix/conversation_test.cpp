@@ -260,6 +260,7 @@ TEST(ForeignBits, OnlyWhatTextGivesIsParsed) {
   const ForeignBits bits{std::string(64, 'b'), Position(7)};
   EXPECT_EQ(ForeignBits::parse(bits.text()), bits);
   const std::string hex(64, 'b');
+  const std::string no_hex(64, 'g');
   for (const std::string& text :
        {std::string(),
         hex,
@@ -267,7 +268,7 @@ TEST(ForeignBits, OnlyWhatTextGivesIsParsed) {
         hex + ", whole from -1",
         hex + ", whole from 07",
         hex + ", whole from 7 ",
-        std::string(64, 'g') + ", whole from 7"}) {
+        no_hex + ", whole from 7"}) {
     EXPECT_FALSE(ForeignBits::parse(text)) << text;
   }
 }
