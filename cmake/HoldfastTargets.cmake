@@ -52,6 +52,12 @@ function(holdfast_target target)
   target_compile_features(${target} PUBLIC cxx_std_20)
   # No contraction: a kernel says fma where it means one, so paths agree in bits.
   target_compile_options(${target} PRIVATE -Wall -Wextra -Werror -ffp-contract=off)
+  if(HOLDFAST_PRECOMPILE AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    # g++ 12 sees wrong bounds in std::string's own copies, and more of them
+    # where its headers were parsed ahead; which ones depends on paths' lengths.
+    target_compile_options(${target} PRIVATE -Wno-error=array-bounds -Wno-error=restrict
+      -Wno-error=stringop-overflow -Wno-error=stringop-overread)
+  endif()
 endfunction()
 
 # What most sources of a target include, parsed once.
