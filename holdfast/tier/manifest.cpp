@@ -97,6 +97,11 @@ const char* name_of(Manifest::Counter counter) {
   return counter == Manifest::Counter::kStored ? "tokens" : "served";
 }
 
+/// A damaged manifest may hold any number.
+Bytes possible_bytes(int64_t stored) {
+  return Bytes(std::clamp(stored, int64_t{0}, kMostBytes));
+}
+
 } // namespace
 
 Manifest::Manifest(
@@ -265,12 +270,11 @@ int64_t Manifest::value_of(Counter counter) {
 
 Bytes Manifest::written_today() {
   Statement find = database_.prepare("SELECT bytes FROM written WHERE day = ?");
-  const int64_t bytes = find.bind(today()).step() ? find.integer(0) : 0;
-  return Bytes(std::clamp(bytes, int64_t{0}, kMostBytes));
+  return possible_bytes(find.bind(today()).step() ? find.integer(0) : 0);
 }
 
 Bytes Manifest::written_total() {
-  return Bytes(
+  return possible_bytes(
       database_.number("SELECT CAST(total(bytes) AS INTEGER) FROM written"));
 }
 
