@@ -11,6 +11,15 @@ namespace {
 
 constexpr int64_t kMostSize = (int64_t{1} << 31) - 1;
 
+/// Text of a file in a message of one line: the bytes of it that print, at
+/// most so many.
+std::string line_of(std::string_view text, size_t most) {
+  std::string line(text.substr(0, most));
+  std::replace_if(
+      line.begin(), line.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
+  return line;
+}
+
 std::string shown(const Setting& setting) {
   struct Show {
     std::string operator()(std::monostate) const {
@@ -26,7 +35,7 @@ std::string shown(const Setting& setting) {
       return std::to_string(value);
     }
     std::string operator()(const std::string& value) const {
-      return '"' + value.substr(0, 40) + '"';
+      return '"' + line_of(value, 40) + '"';
     }
     std::string operator()(const std::vector<std::string>&) const {
       return "a list of words";
@@ -103,7 +112,7 @@ Error Settings::refusal(
     std::string_view got,
     ErrorCode code) const {
   std::string text = "[settings] " + where_ + ": ";
-  text.append(name).append(": expected ").append(expected);
+  text.append(line_of(name, 200)).append(": expected ").append(expected);
   return {code, text.append(", got ").append(got)};
 }
 
