@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "holdfast/base/quoted_text.h"
 #include "holdfast/engine/gguf_names.h"
-#include "holdfast/formats/gguf_cursor.h"
 
 namespace holdfast {
 
@@ -114,10 +114,10 @@ void AdaptedWeights::require_all_used() const {
     if (!used_.contains(module)) {
       throw adapter_.refusal(
           part.down.name,
-          "a matrix that family \"" + gguf_escaped(config().family) +
+          "a matrix that family \"" + escaped_text(config().family) +
               "\" has, and of which an adapter may be applied (no experts, no "
               "embeddings)",
-          gguf_escaped(module),
+          escaped_text(module),
           ErrorCode::kUnsupported);
     }
   }

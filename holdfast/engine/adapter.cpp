@@ -8,11 +8,11 @@
 #include <span>
 #include <utility>
 
+#include "holdfast/base/quoted_text.h"
 #include "holdfast/base/sha256.h"
 #include "holdfast/engine/mlx_quantization.h"
 #include "holdfast/env/folder_file.h"
 #include "holdfast/env/posix_file_system.h"
-#include "holdfast/formats/gguf_cursor.h"
 
 namespace holdfast {
 
@@ -57,7 +57,7 @@ std::string shown(std::string_view name) {
   constexpr size_t kMost = 4 * kPiece;
   std::string text;
   for (size_t at = 0; at < std::min(name.size(), kMost); at += kPiece) {
-    text += gguf_escaped(name.substr(at, kPiece));
+    text += escaped_text(name.substr(at, kPiece));
   }
   return name.size() > kMost ? text + "..." : text;
 }

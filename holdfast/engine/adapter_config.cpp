@@ -9,8 +9,8 @@
 #include <optional>
 #include <utility>
 
+#include "holdfast/base/quoted_text.h"
 #include "holdfast/engine/json_settings.h"
-#include "holdfast/formats/gguf_cursor.h"
 
 namespace holdfast {
 
@@ -146,7 +146,7 @@ void AdapterConfig::read_peft() {
     const std::string got = settings_.text(name, expected);
     if (got != expected) {
       throw settings_.refusal(
-          name, expected, gguf_quoted(got), ErrorCode::kUnsupported);
+          name, expected, quoted_text(got), ErrorCode::kUnsupported);
     }
   };
   layout_ = Layout::kPeft;
@@ -157,7 +157,7 @@ void AdapterConfig::read_peft() {
         kPeftFields, std::string_view(name).substr(0, name.find('.')));
     if (!known && !settings_.is_nothing(name)) {
       throw settings_.refusal(
-          gguf_escaped(name),
+          escaped_text(name),
           "no more than low-rank additions to matrices (none of it, null or "
           "false)",
           "something",
@@ -172,7 +172,7 @@ void AdapterConfig::read_peft() {
         initial,
         "a beginning that leaves the base's weights (true, false, gaussian, "
         "orthogonal, eva)",
-        gguf_quoted(begun),
+        quoted_text(begun),
         ErrorCode::kUnsupported);
   }
   targets_name_ = "target_modules"; // a word is a pattern: see the tensors
@@ -188,14 +188,14 @@ void AdapterConfig::read_mlx() {
   const std::string kind = settings_.text("fine_tune_type", "lora");
   if (kind != "lora") {
     throw settings_.refusal(
-        "fine_tune_type", "lora", gguf_quoted(kind), ErrorCode::kUnsupported);
+        "fine_tune_type", "lora", quoted_text(kind), ErrorCode::kUnsupported);
   }
   for (const std::string& name : settings_.names(kMlxPart)) {
     const auto field =
         std::string_view(name).substr(std::string_view(kMlxPart).size());
     if (!is_one_of(kMlxFields, field) && !settings_.is_nothing(name)) {
       throw settings_.refusal(
-          gguf_escaped(name),
+          escaped_text(name),
           "rank, scale, dropout and keys alone",
           "something",
           ErrorCode::kUnsupported);
@@ -224,7 +224,7 @@ AdapterConfig::Change AdapterConfig::change_of(std::string_view module) const {
   if (change.rank < 1) {
     throw settings_.refusal(
         layout_ == Layout::kPeft ? "r" : "lora_parameters.rank",
-        "a rank of at least 1 for " + gguf_escaped(module),
+        "a rank of at least 1 for " + escaped_text(module),
         "0");
   }
   if (!std::isfinite(change.scale)) {
@@ -264,7 +264,7 @@ std::string AdapterConfig::pattern_of(
       throw settings_.refusal(
           prefix,
           "names of modules, or how they end",
-          gguf_quoted(pattern),
+          quoted_text(pattern),
           ErrorCode::kUnsupported);
     }
     if (!ends_with_words(module, pattern)) {
@@ -273,7 +273,7 @@ std::string AdapterConfig::pattern_of(
     if (!fits.empty()) { // which is the first is not kept
       throw settings_.refusal(
           prefix,
-          "one that fits " + gguf_escaped(module),
+          "one that fits " + escaped_text(module),
           fits.substr(prefix.size() + 1) + " and " + std::string(pattern),
           ErrorCode::kUnsupported);
     }
@@ -294,7 +294,7 @@ void AdapterConfig::require_target(std::string_view module) const {
     throw settings_.refusal(
         targets_name_,
         "the modules that there are tensors of",
-        "none that is " + gguf_escaped(module));
+        "none that is " + escaped_text(module));
   }
 }
 
@@ -308,7 +308,7 @@ void AdapterConfig::require_layer(std::string_view module, int64_t layers)
     throw settings_.refusal(
         "num_layers",
         "at least " + std::to_string(layers - *layer) + " for " +
-            gguf_escaped(module),
+            escaped_text(module),
         std::to_string(last_layers_));
   }
 }

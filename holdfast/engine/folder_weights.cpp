@@ -7,8 +7,8 @@
 #include <filesystem>
 
 #include "holdfast/base/check.h"
+#include "holdfast/base/quoted_text.h"
 #include "holdfast/engine/folder_config.h"
-#include "holdfast/formats/gguf_cursor.h"
 
 namespace holdfast {
 
@@ -57,7 +57,7 @@ FolderWeights::FolderWeights(
       throw Error(
           ErrorCode::kCorrupt,
           tensor.shard->shown + ": expected each tensor once, got " +
-              gguf_quoted(name) + " beside " + gguf_quoted(at->second.name));
+              quoted_text(name) + " beside " + quoted_text(at->second.name));
     }
     total_ += tensor.stored.bytes;
   }
@@ -94,7 +94,7 @@ Error FolderWeights::refusal(
   return {
       code,
       (entry ? entry->tensor->shard->shown : folder_) + ": tensor " +
-          gguf_escaped(entry ? entry->name : name) + ": expected " + expected +
+          escaped_text(entry ? entry->name : name) + ": expected " + expected +
           ", got " + got};
 }
 
@@ -197,7 +197,7 @@ void FolderWeights::require_all_read() const {
     if (!read_.contains(&tensor) && adds_to_answers(own, config_.family)) {
       throw refusal(
           own,
-          "tensors of the family \"" + gguf_escaped(config_.family) +
+          "tensors of the family \"" + escaped_text(config_.family) +
               "\" with these settings",
           "another",
           ErrorCode::kUnsupported);
@@ -285,7 +285,7 @@ FolderWeights::pack(std::string_view name, int64_t count, int64_t n, int64_t k)
   } catch (const Error& error) {
     throw Error(
         ErrorCode::kCorrupt,
-        tensor.shard->shown + ": tensor " + gguf_escaped(name) + ": " +
+        tensor.shard->shown + ": tensor " + escaped_text(name) + ": " +
             error.what());
   }
   for (const Tensor* part : module.parts) {

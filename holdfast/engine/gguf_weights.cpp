@@ -9,10 +9,10 @@
 #include <string>
 #include <utility>
 
+#include "holdfast/base/quoted_text.h"
 #include "holdfast/engine/gguf_names.h"
 #include "holdfast/engine/gguf_rope.h"
 #include "holdfast/engine/gguf_settings.h"
-#include "holdfast/formats/gguf_cursor.h"
 
 namespace holdfast {
 
@@ -68,7 +68,7 @@ class ConfigReader {
     const GgufScaling scaling = gguf_scaling(file_, prefix_);
     if (scaling.type != "linear" && scaling.type != "none") {
       throw refusal(
-          "rope.scaling.type", "none or linear", gguf_quoted(scaling.type));
+          "rope.scaling.type", "none or linear", quoted_text(scaling.type));
     }
     if (!(scaling.factor >= std::numeric_limits<float>::min() &&
           scaling.factor <= std::numeric_limits<float>::max())) {
@@ -180,7 +180,7 @@ GgufWeights::GgufWeights(
         "general.architecture", "the model's family", "no such key");
   }
   family_ = gguf_family(*family);
-  config_.family = family_.empty() ? gguf_escaped(*family) : family_;
+  config_.family = family_.empty() ? escaped_text(*family) : family_;
   config_.name = file.text("general.name").value_or("");
   ConfigReader reader(file, std::string(*family));
   config_.layers = reader.required_size("block_count");

@@ -8,7 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "holdfast/formats/gguf_cursor.h"
+#include "holdfast/base/quoted_text.h"
 #include "holdfast/formats/json_bytes.h"
 
 namespace holdfast {
@@ -163,7 +163,7 @@ class Events : public nlohmann::json_sax<nlohmann::json> {
     throw Error(
         ErrorCode::kCorrupt,
         std::string(where_) + ": " +
-            (name.empty() ? "" : gguf_escaped(name) + ": ") + "expected " +
+            (name.empty() ? "" : escaped_text(name) + ": ") + "expected " +
             expected + ", got " + got);
   }
 

@@ -11,8 +11,8 @@
 #include <nlohmann/json.hpp>
 
 #include "holdfast/base/check.h"
+#include "holdfast/base/quoted_text.h"
 #include "holdfast/env/mapped_file.h"
-#include "holdfast/formats/gguf_cursor.h"
 #include "holdfast/formats/json_bytes.h"
 
 namespace holdfast {
@@ -45,7 +45,7 @@ class NoRepeats {
     } else if (event == json::parse_event_t::key) {
       const auto key = parsed.get<std::string>();
       if (!open_.back().insert(key).second) {
-        refuse("$", "each key once", gguf_quoted(key) + " again");
+        refuse("$", "each key once", quoted_text(key) + " again");
       }
     }
     return true;
@@ -80,7 +80,7 @@ KvChoice choice_at(const std::string& where, const json& value) {
   if (std::any_of(text.begin(), text.end(), [](char c) {
         return static_cast<unsigned char>(c) < 0x20;
       })) {
-    refuse(where, "a string such as \"q8/t3@1024\"", gguf_quoted(text));
+    refuse(where, "a string such as \"q8/t3@1024\"", quoted_text(text));
   }
   const auto choice = parse_kv_choice(text);
   if (!choice.ok()) {
@@ -109,14 +109,14 @@ layers_at(const std::string& where, std::string_view key) {
   const auto last =
       dash == std::string_view::npos ? first : number(key.substr(dash + 1));
   if (!first || !last || *last < *first) {
-    refuse(where, "a layer or a range such as 4-7", gguf_quoted(key));
+    refuse(where, "a layer or a range such as 4-7", quoted_text(key));
   }
   return {*first, *last};
 }
 
 void add_layers(const json& layers, KvPolicy& policy) {
   for (const auto& [key, value] : object_at("$.layers", layers).items()) {
-    const std::string where = "$.layers." + gguf_escaped(key);
+    const std::string where = "$.layers." + escaped_text(key);
     const auto [first, last] = layers_at(where, key);
     const KvChoice choice = choice_at(where, value);
     for (int64_t layer = first; layer <= last; ++layer) {
@@ -137,15 +137,15 @@ KvPolicy policy_from(std::string_view text, const KvChoice& usual) {
     } else if (key == "groups") {
       for (const auto& [name, choice] : object_at("$.groups", value).items()) {
         policy.groups[name] =
-            choice_at("$.groups." + gguf_escaped(name), choice);
+            choice_at("$.groups." + escaped_text(name), choice);
       }
     } else if (key == "layers") {
       add_layers(value, policy);
     } else {
       refuse(
-          "$." + gguf_escaped(key),
+          "$." + escaped_text(key),
           "default, groups or layers",
-          gguf_quoted(key));
+          quoted_text(key));
     }
   }
   return policy;

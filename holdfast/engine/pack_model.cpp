@@ -15,11 +15,11 @@
 #include "mlx/transforms.h"
 
 #include "holdfast/base/check.h"
+#include "holdfast/base/quoted_text.h"
 #include "holdfast/engine/folder_config.h"
 #include "holdfast/engine/pack_plan.h"
 #include "holdfast/env/folder_file.h"
 #include "holdfast/env/mapped_file.h"
-#include "holdfast/formats/gguf_cursor.h"
 #include "holdfast/formats/safetensors_index.h"
 
 namespace holdfast {
@@ -294,7 +294,7 @@ class Packer {
         if (!std::isfinite(value)) {
           throw Error(
               ErrorCode::kCorrupt,
-              tensor.shard->shown + ": tensor " + gguf_escaped(name) +
+              tensor.shard->shown + ": tensor " + escaped_text(name) +
                   ": expected finite weights, got " + std::to_string(value));
         }
       }

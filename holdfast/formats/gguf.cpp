@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "holdfast/base/quoted_text.h"
 #include "holdfast/formats/gguf_cursor.h"
 #include "holdfast/formats/gguf_parser.h"
 #include "holdfast/formats/gguf_parts.h"
@@ -210,11 +211,11 @@ Error GgufFile::refusal(
   if (found != nullptr) {
     return Error(
         ErrorCode::kCorrupt,
-        gguf_complaint(name_, gguf_escaped(key), found->offset, expected, got));
+        gguf_complaint(name_, escaped_text(key), found->offset, expected, got));
   }
   std::string text = name_;
   text.append(": ")
-      .append(gguf_escaped(key))
+      .append(escaped_text(key))
       .append(": expected ")
       .append(expected);
   return Error(ErrorCode::kCorrupt, text.append(", got ").append(got));

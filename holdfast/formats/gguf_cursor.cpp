@@ -12,27 +12,6 @@ std::string bytes_text(uint64_t count) {
 
 } // namespace
 
-std::string gguf_escaped(std::string_view text) {
-  constexpr size_t kShown = 64;
-  constexpr char kDigits[] = "0123456789abcdef";
-  std::string out;
-  for (const char c : text.substr(0, kShown)) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x20 || byte > 0x7e) {
-      out += "\\x";
-      out += kDigits[byte >> 4];
-      out += kDigits[byte & 15];
-    } else {
-      out += c;
-    }
-  }
-  return text.size() > kShown ? out + "..." : out;
-}
-
-std::string gguf_quoted(std::string_view text) {
-  return '"' + gguf_escaped(text) + '"';
-}
-
 std::string gguf_complaint(
     std::string_view file,
     std::string_view field,

@@ -18,11 +18,6 @@
 
 namespace holdfast {
 
-/// Text from a file, safe in a one-line message: control and non-ASCII bytes as
-/// \xNN, at most 64 bytes of it; the second form puts it in quotes.
-std::string gguf_escaped(std::string_view text);
-std::string gguf_quoted(std::string_view text);
-
 /// "<file>: <field> at offset N: expected <expected>, got <got>".
 std::string gguf_complaint(
     std::string_view file,

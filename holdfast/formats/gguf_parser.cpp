@@ -2,6 +2,8 @@
 
 #include "holdfast/formats/gguf_parser.h"
 
+#include "holdfast/base/quoted_text.h"
+
 #include <algorithm>
 #include <bit>
 
@@ -36,7 +38,7 @@ void GgufParser::read_header() {
   if (magic != kMagic) {
     const std::string_view got(
         reinterpret_cast<const char*>(file_.bytes_.data()), 4);
-    cursor_.corrupt("GGUF.magic", 0, "\"GGUF\"", gguf_quoted(got));
+    cursor_.corrupt("GGUF.magic", 0, "\"GGUF\"", quoted_text(got));
   }
   const auto version = cursor_.read<uint32_t>("GGUF.version");
   if (version != 2 && version != 3) {
@@ -87,10 +89,10 @@ void GgufParser::read_key() {
 
 void GgufParser::read_value(GgufKey& key) {
   const int64_t start = cursor_.offset();
-  const auto type = cursor_.read<uint32_t>(gguf_escaped(key.name), " (type)");
+  const auto type = cursor_.read<uint32_t>(escaped_text(key.name), " (type)");
   if (gguf_value_name(type) == nullptr) {
     cursor_.corrupt(
-        gguf_escaped(key.name) + " (type)",
+        escaped_text(key.name) + " (type)",
         start,
         "a value type of 0 to 12",
         std::to_string(type));
@@ -101,16 +103,16 @@ void GgufParser::read_value(GgufKey& key) {
   }
   key.offset = cursor_.offset();
   if (key.type == GgufValue::kString) {
-    cursor_.read_string(gguf_escaped(key.name));
+    cursor_.read_string(escaped_text(key.name));
     return;
   }
   cursor_.skip(
-      static_cast<uint64_t>(gguf_value_bytes(type)), gguf_escaped(key.name));
+      static_cast<uint64_t>(gguf_value_bytes(type)), escaped_text(key.name));
   check_booleans(key);
 }
 
 void GgufParser::read_array(GgufKey& key) {
-  const std::string name = gguf_escaped(key.name);
+  const std::string name = escaped_text(key.name);
   const int64_t start = cursor_.offset();
   const auto element = cursor_.read<uint32_t>(name, " (element type)");
   if (element == static_cast<uint32_t>(GgufValue::kArray)) {
@@ -157,7 +159,7 @@ void GgufParser::check_booleans(const GgufKey& key) const {
         file_.bytes_[static_cast<size_t>(key.offset + i)]);
     if (value > 1) {
       cursor_.corrupt(
-          gguf_escaped(key.name),
+          escaped_text(key.name),
           key.offset + i,
           "a boolean of 0 or 1",
           std::to_string(value));
@@ -176,7 +178,7 @@ void GgufParser::sort_keys() {
       });
   if (twin != keys.end()) {
     cursor_.corrupt(
-        gguf_escaped(twin->name),
+        escaped_text(twin->name),
         twin[1].offset,
         "a key once",
         "it again, first at offset " + std::to_string(twin->offset));

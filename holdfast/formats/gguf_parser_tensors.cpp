@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "holdfast/base/bits.h"
+#include "holdfast/base/quoted_text.h"
 #include "holdfast/formats/gguf_parser.h"
 
 namespace holdfast {
@@ -20,7 +21,7 @@ void GgufParser::read_tensor() {
         "a name of 1 to 64 bytes",
         std::to_string(tensor.name.size()) + " bytes");
   }
-  const std::string field = "tensor " + gguf_quoted(tensor.name);
+  const std::string field = "tensor " + quoted_text(tensor.name);
   read_shape(tensor, field);
   read_type(tensor, field);
   read_offset(tensor, field);
@@ -121,7 +122,7 @@ void GgufParser::place_tensors() {
     const int64_t end = tensor.offset + tensor.bytes;
     if (end > file_.size()) {
       cursor_.corrupt(
-          "tensor " + gguf_quoted(tensor.name) + " (data offset)",
+          "tensor " + quoted_text(tensor.name) + " (data offset)",
           offset_field(tensor),
           "data that ends at most at the file's end " +
               std::to_string(file_.size()),
@@ -144,9 +145,9 @@ void GgufParser::index_tensors() {
     const GgufTensor& after = tensors[order[i]];
     if (before.offset + before.bytes > after.offset) {
       cursor_.corrupt(
-          "tensor " + gguf_quoted(after.name) + " (data offset)",
+          "tensor " + quoted_text(after.name) + " (data offset)",
           offset_field(after),
-          "data behind that of tensor " + gguf_quoted(before.name) +
+          "data behind that of tensor " + quoted_text(before.name) +
               ", which ends at " + std::to_string(before.offset + before.bytes),
           "data from " + std::to_string(after.offset));
     }
@@ -161,7 +162,7 @@ void GgufParser::index_tensors() {
     const GgufTensor& again = tensors[order[i]];
     if (first.name == again.name) {
       cursor_.corrupt(
-          "tensor " + gguf_quoted(again.name),
+          "tensor " + quoted_text(again.name),
           offset_field(again),
           "a name once",
           "it again, first for the data at " + std::to_string(first.offset));

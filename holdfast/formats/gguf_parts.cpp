@@ -8,6 +8,7 @@
 #include <numeric>
 #include <utility>
 
+#include "holdfast/base/quoted_text.h"
 #include "holdfast/env/folder_file.h"
 #include "holdfast/formats/gguf_cursor.h"
 #include "holdfast/formats/gguf_parser.h"
@@ -167,7 +168,7 @@ void GgufParts::index(GgufFile& first) {
       throw Error(
           ErrorCode::kCorrupt,
           first.part(again.part).name() + ": tensor " +
-              gguf_quoted(again.name) +
+              quoted_text(again.name) +
               ": expected it in one part, got it in " +
               first.part(before.part).name() + " too");
     }

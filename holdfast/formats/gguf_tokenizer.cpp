@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "holdfast/base/quoted_text.h"
 #include "holdfast/formats/bpe_model.h"
-#include "holdfast/formats/gguf_cursor.h"
 #include "holdfast/formats/spm_model.h"
 #include "holdfast/formats/word_presets.h"
 
@@ -131,7 +131,7 @@ void read_merges(const GgufFile& file, BpeSpec& spec) {
     const size_t space = line.find(' ');
     if (space == line.npos) {
       throw file.refusal(
-          kKey, "two pieces with a space between", gguf_quoted(line));
+          kKey, "two pieces with a space between", quoted_text(line));
     }
     spec.merges.emplace_back(line.substr(0, space), line.substr(space + 1));
   }
@@ -144,7 +144,7 @@ Tokenizer read_bpe(const GgufFile& file) {
     throw file.refusal(
         kWordsKey,
         "one of " + word_preset_names(),
-        words ? gguf_quoted(*words) : "no such key");
+        words ? quoted_text(*words) : "no such key");
   }
   read_pieces(file, spec);
   read_merges(file, spec);
@@ -182,7 +182,7 @@ Result<Tokenizer> read_gguf_tokenizer(const GgufFile& file) {
     throw file.refusal(
         kModelKey,
         "llama (SentencePiece) or gpt2 (byte-level BPE)",
-        kind ? gguf_quoted(*kind) : "no such key");
+        kind ? quoted_text(*kind) : "no such key");
   } catch (const Error& error) {
     return Status(error.code(), error.what());
   }

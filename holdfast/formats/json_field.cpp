@@ -8,7 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "holdfast/formats/gguf_cursor.h"
+#include "holdfast/base/quoted_text.h"
 #include "holdfast/formats/json_bytes.h"
 #include "holdfast/formats/json_tree.h"
 
@@ -41,7 +41,7 @@ JsonField JsonField::operator[](std::string_view key) const {
   }
   std::string where = where_;
   where += where.ends_with(':') ? " " : ".";
-  where += gguf_escaped(key);
+  where += escaped_text(key);
   const auto found = value_->find(key);
   return {found == value_->end() ? &kNull : &*found, std::move(where)};
 }
@@ -105,14 +105,14 @@ void JsonField::expect_only(
       }
       refuse(
           ErrorCode::kUnsupported,
-          "no members but " + names + ", got " + gguf_quoted(key));
+          "no members but " + names + ", got " + quoted_text(key));
     }
   }
 }
 
 std::string JsonField::shown() const {
   if (is_text()) {
-    return gguf_quoted(value_->get_ref<const std::string&>());
+    return quoted_text(value_->get_ref<const std::string&>());
   }
   if (is_object() || is_list()) {
     return is_object() ? "an object" : "a list";

@@ -2,7 +2,7 @@
 
 #include "holdfast/formats/json_tree.h"
 
-#include "holdfast/formats/gguf_cursor.h"
+#include "holdfast/base/quoted_text.h"
 
 namespace holdfast {
 namespace {
@@ -24,7 +24,7 @@ void JsonTree::complain(const std::string& text) const {
 
 bool JsonTree::key(string_t& key) {
   if (open_.back()->contains(key)) {
-    complain("expected each member once, got " + gguf_quoted(key) + " again");
+    complain("expected each member once, got " + quoted_text(key) + " again");
   }
   keys_.back() = key;
   return true;

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "holdfast/base/bits.h"
+#include "holdfast/base/quoted_text.h"
 #include "holdfast/formats/gguf_array.h"
-#include "holdfast/formats/gguf_cursor.h"
 
 namespace holdfast {
 
@@ -22,8 +22,8 @@ class Reader {
  public:
   explicit Reader(const SafetensorsFile& file)
       : file_(file), metadata_(file.header().metadata) {
-    const auto placeholder = metadata_.find("2.0");
-    states_ = placeholder != metadata_.end() && placeholder->second.empty();
+    const auto mark = metadata_.find("2.0");
+    states_ = mark != metadata_.end() && mark->second.empty();
   }
 
   MlxCache read() {
@@ -128,7 +128,7 @@ class Reader {
     } else {
       complain(
           "KVCache, QuantizedKVCache, RotatingKVCache or ArraysCache",
-          gguf_quoted(class_name),
+          quoted_text(class_name),
           ErrorCode::kUnsupported);
     }
     return layer;

@@ -8,8 +8,8 @@
 #include <optional>
 #include <set>
 
+#include "holdfast/base/quoted_text.h"
 #include "holdfast/env/folder_file.h"
-#include "holdfast/formats/gguf_cursor.h"
 #include "holdfast/formats/safetensors_index.h"
 
 namespace holdfast {
@@ -108,7 +108,7 @@ void require_as_indexed(
     if (found == tensors.end() || found->second.shard->name != file) {
       throw Error(
           ErrorCode::kCorrupt,
-          folder + "/" + file + ": expected tensor " + gguf_quoted(name) +
+          folder + "/" + file + ": expected tensor " + quoted_text(name) +
               ", which the index puts there, got " +
               (found == tensors.end() ? "none"
                                       : "it in " + found->second.shard->name));
@@ -119,7 +119,7 @@ void require_as_indexed(
       throw Error(
           ErrorCode::kCorrupt,
           where + ": weight_map: expected every tensor of " +
-              tensor.shard->name + ", got none named " + gguf_quoted(name));
+              tensor.shard->name + ", got none named " + quoted_text(name));
     }
   }
 }
@@ -153,7 +153,7 @@ void SafetensorsFolder::add(
       throw Error(
           ErrorCode::kCorrupt,
           shard.shown + ": expected each tensor once, got " +
-              gguf_quoted(tensor) + " also in " + at->second.shard->name);
+              quoted_text(tensor) + " also in " + at->second.shard->name);
     }
   }
 }

@@ -8,7 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "holdfast/formats/gguf_cursor.h"
+#include "holdfast/base/quoted_text.h"
 #include "holdfast/formats/json_bytes.h"
 
 namespace holdfast {
@@ -43,7 +43,7 @@ class Events : public nlohmann::json_sax<nlohmann::json> {
   bool string(string_t& value) override {
     if (in_map()) {
       if (!index_.emplace(tensor_, value).second) {
-        complain("weight_map", "each tensor once", gguf_quoted(tensor_));
+        complain("weight_map", "each tensor once", quoted_text(tensor_));
       }
       return true;
     }

@@ -11,8 +11,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "holdfast/base/quoted_text.h"
 #include "holdfast/formats/gguf_array.h"
-#include "holdfast/formats/gguf_cursor.h"
 #include "holdfast/formats/json_bytes.h"
 #include "holdfast/formats/safetensors.h"
 
@@ -68,7 +68,7 @@ class Events : public nlohmann::json_sax<nlohmann::json> {
       case 1:
         name_ = key;
         if (!names_.emplace(name_, true).second) {
-          complain("each name once", gguf_quoted(name_) + " again");
+          complain("each name once", quoted_text(name_) + " again");
         }
         claim_ = Claim();
         return true;
@@ -80,7 +80,7 @@ class Events : public nlohmann::json_sax<nlohmann::json> {
   bool string(string_t& value) override {
     if (depth_ == 2 && name_ == kMetadata) {
       if (!header_.metadata.emplace(field_, value).second) {
-        complain("each key of the metadata once", gguf_quoted(field_));
+        complain("each key of the metadata once", quoted_text(field_));
       }
       return true;
     }
@@ -156,7 +156,7 @@ class Events : public nlohmann::json_sax<nlohmann::json> {
   [[noreturn]] void
   complain(const std::string& expected, const std::string& got) const {
     const std::string of =
-        name_.empty() ? "" : "tensor " + gguf_quoted(name_) + ": ";
+        name_.empty() ? "" : "tensor " + quoted_text(name_) + ": ";
     throw Error(
         ErrorCode::kCorrupt,
         std::string(file_) + ": header: " + of + "expected " + expected +
@@ -167,7 +167,7 @@ class Events : public nlohmann::json_sax<nlohmann::json> {
     const auto info = std::ranges::find_if(
         kTypes, [&](const TypeInfo& type) { return claim_.type == type.name; });
     if (info == std::end(kTypes)) {
-      complain("a type of tensors", gguf_quoted(claim_.type));
+      complain("a type of tensors", quoted_text(claim_.type));
     }
     if (!claim_.has_shape || claim_.offsets.size() != 2) {
       complain("a shape and two offsets", "fewer or more");

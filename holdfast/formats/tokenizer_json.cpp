@@ -7,8 +7,8 @@
 #include <map>
 #include <utility>
 
+#include "holdfast/base/quoted_text.h"
 #include "holdfast/formats/bpe_model.h"
-#include "holdfast/formats/gguf_cursor.h"
 #include "holdfast/formats/json_bytes.h"
 #include "holdfast/formats/json_field.h"
 #include "holdfast/formats/tokenizer_json_steps.h"
@@ -147,7 +147,7 @@ class Reader {
     if (text.empty() || (!place.empty() && place != text)) {
       field.corrupt(
           "a piece of its own for id " + std::to_string(id) + " (it is " +
-          gguf_quoted(place) + " and " + gguf_quoted(text) + ")");
+          quoted_text(place) + " and " + quoted_text(text) + ")");
     }
     place = text;
     spec_.types[id] = type;
@@ -263,7 +263,7 @@ class Reader {
       throw Error(
           ErrorCode::kCorrupt,
           names_.file + ": " + field + ": expected a piece of " + file_ +
-              ", got " + gguf_quoted(*piece));
+              ", got " + quoted_text(*piece));
     }
     if (!added || id == kNoToken) { // the post-processor says what is added
       id = named;
@@ -287,7 +287,7 @@ class Reader {
         throw Error(
             ErrorCode::kCorrupt,
             file_ + ": model.unk_token: expected a piece, got " +
-                gguf_quoted(*unknown_));
+                quoted_text(*unknown_));
       }
       PieceType& type = spec_.types[static_cast<size_t>(special.unknown)];
       if (type == PieceType::kControl) {

@@ -6,7 +6,7 @@
 #include <deque>
 #include <utility>
 
-#include "holdfast/formats/gguf_cursor.h"
+#include "holdfast/base/quoted_text.h"
 #include "holdfast/formats/proto_reader.h"
 #include "holdfast/formats/spm_model.h"
 
@@ -229,7 +229,7 @@ class Reader {
         ErrorCode::kCorrupt,
         names_.added + "." + std::to_string(id) + ": expected the piece of " +
             file_ + " or an id behind its " + std::to_string(texts_.size()) +
-            ", got " + gguf_quoted(text));
+            ", got " + quoted_text(text));
   }
 
   void name(
@@ -244,7 +244,7 @@ class Reader {
       throw Error(
           ErrorCode::kCorrupt,
           names_.file + ": " + field + ": expected a piece of " + file_ +
-              ", got " + gguf_quoted(*piece));
+              ", got " + quoted_text(*piece));
     }
     id = found - texts_.begin();
   }

@@ -2,7 +2,7 @@
 
 #include "holdfast/formats/vocabulary_events.h"
 
-#include "holdfast/formats/gguf_cursor.h"
+#include "holdfast/base/quoted_text.h"
 
 namespace holdfast {
 
@@ -22,7 +22,7 @@ VocabularyEvents::merges() const {
 void VocabularyEvents::expect_tree() {
   if (within_ == Within::kPieces) {
     complain(
-        "model.vocab." + gguf_escaped(text(pieces_.back())) +
+        "model.vocab." + escaped_text(text(pieces_.back())) +
         ": expected a number from 0 on, got another value");
   }
   if (within_ != Within::kTree) {
@@ -147,7 +147,7 @@ void VocabularyEvents::add_line(std::string_view line) {
   if (space == line.npos || line.find(' ', space + 1) != line.npos) {
     complain(
         "model.merges" + rank() +
-        ": expected two pieces with a space between, got " + gguf_quoted(line));
+        ": expected two pieces with a space between, got " + quoted_text(line));
   }
   merges_.push_back({merge_texts_.size(), space, line.size() - space - 1});
   merge_texts_.append(line.substr(0, space)).append(line.substr(space + 1));

@@ -5,20 +5,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "holdfast/base/quoted_text.h"
+
 namespace holdfast {
 
 namespace {
 
 constexpr int64_t kMostSize = (int64_t{1} << 31) - 1;
-
-/// Text of a file in a message of one line: the bytes of it that print, at
-/// most so many.
-std::string line_of(std::string_view text, size_t most) {
-  std::string line(text.substr(0, most));
-  std::replace_if(
-      line.begin(), line.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
-  return line;
-}
+constexpr size_t kMostShown = 200; // bytes of a name, and of a value
 
 std::string shown(const Setting& setting) {
   struct Show {
@@ -35,7 +29,7 @@ std::string shown(const Setting& setting) {
       return std::to_string(value);
     }
     std::string operator()(const std::string& value) const {
-      return '"' + line_of(value, 40) + '"';
+      return '"' + value.substr(0, 40) + '"';
     }
     std::string operator()(const std::vector<std::string>&) const {
       return "a list of words";
@@ -112,8 +106,9 @@ Error Settings::refusal(
     std::string_view got,
     ErrorCode code) const {
   std::string text = "[settings] " + where_ + ": ";
-  text.append(line_of(name, 200)).append(": expected ").append(expected);
-  return {code, text.append(", got ").append(got)};
+  text.append(escaped_text(name, kMostShown)).append(": expected ");
+  text.append(expected).append(", got ");
+  return {code, text.append(escaped_text(got, kMostShown))};
 }
 
 void Settings::miss(std::string_view name, std::string_view expected) const {

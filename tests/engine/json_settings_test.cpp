@@ -70,6 +70,19 @@ TEST(JsonSettings, RefusesInOneLineWhatIsNoObjectOrSaysAThingTwice) {
   }
 }
 
+TEST(JsonSettings, ShowNamesAndTextsOfAFileInOneLine) {
+  const Settings s = parsed(R"({"a\nb": "c\nd"})");
+  try {
+    s.size("a\nb");
+    FAIL();
+  } catch (const Error& error) {
+    const std::string text = error.what();
+    EXPECT_NE(text.find("a\\x0ab: expected"), std::string::npos) << text;
+    EXPECT_NE(text.find("got \"c\\x0ad\""), std::string::npos) << text;
+    EXPECT_EQ(text.find('\n'), std::string::npos) << text;
+  }
+}
+
 TEST(FolderConfig, NamesTheFieldThatIsWrong) {
   const std::string good =
       R"({"model_type": "x", "hidden_size": 64, "num_hidden_layers": 2,
