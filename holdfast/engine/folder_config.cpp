@@ -16,9 +16,6 @@ namespace {
 
 constexpr const char* kConfig = "config.json";
 constexpr int64_t kLargestConfig = int64_t{16} << 20;
-// Far above any model; what is made of sizes before a tensor is seen (a number
-// a layer, an angle a pair of a head) stays small.
-constexpr int64_t kMostSize = int64_t{1} << 20;
 
 /// "text_config.x" becomes "x", but for the family's name.
 void lift_language_part(SettingValues& values) {
@@ -120,9 +117,11 @@ ModelConfig folder_model_config(const Settings& settings) {
         std::pair("num_key_value_heads", config.kv_heads),
         std::pair("vocab_size", config.vocab),
         std::pair("head_dim", config.head_dim)}) {
-    if (value < 1 || value > kMostSize) {
+    if (value < 1 || value > kMostModelSize) {
       throw settings.refusal(
-          name, "1 to " + std::to_string(kMostSize), std::to_string(value));
+          name,
+          "1 to " + std::to_string(kMostModelSize),
+          std::to_string(value));
     }
   }
   if (config.query_heads % config.kv_heads != 0) {

@@ -18,9 +18,6 @@ namespace holdfast {
 
 namespace {
 
-// Far above any model; products of three of these fit int64_t.
-constexpr int64_t kMaxSize = int64_t{1} << 20;
-
 /// Reads "<family>.<key>" entries and remembers the first one missing.
 class ConfigReader {
  public:
@@ -28,7 +25,7 @@ class ConfigReader {
       : file_(file), prefix_(std::move(family) + ".") {}
 
   /// At least 1; 0 where absent.
-  int64_t size(const char* key, int64_t most = kMaxSize) {
+  int64_t size(const char* key, int64_t most = kMostModelSize) {
     const std::string name = prefix_ + key;
     const auto value = file_.integer(name);
     if (value && (*value < 1 || *value > most)) {

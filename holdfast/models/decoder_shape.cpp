@@ -74,6 +74,24 @@ std::vector<int64_t> layer_windows(
   return windows;
 }
 
+float read_cap(const Settings& settings, const char* name, double otherwise) {
+  const double value =
+      settings.number(name, settings.is_null(name) ? 0.0 : otherwise);
+  if (!(value >= 0.0)) {
+    throw settings.refusal(name, "0 or above", std::to_string(value));
+  }
+  return static_cast<float>(value);
+}
+
+float query_scale(const Settings& settings, double otherwise) {
+  const char* name = "query_pre_attn_scalar";
+  const double value = settings.number(name, otherwise);
+  if (!(value > 0.0)) {
+    throw settings.refusal(name, "above 0", std::to_string(value));
+  }
+  return static_cast<float>(1.0 / std::sqrt(value));
+}
+
 void check_experts(const Settings& settings, const ExpertsShape& experts) {
   if (experts.top < 1 || experts.top > experts.count) {
     throw settings.refusal(

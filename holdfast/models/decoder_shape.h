@@ -52,6 +52,13 @@ std::vector<int64_t> layer_windows(
     const WeightSource& source,
     const std::function<bool(int64_t layer)>& sliding);
 
+/// A cap of scores or logits: 0 for none, which null says too.
+float read_cap(const Settings& settings, const char* name, double otherwise);
+
+/// What scores are scaled by: 1 / sqrt("query_pre_attn_scalar"), or, where no
+/// setting says, 1 / sqrt(otherwise).
+float query_scale(const Settings& settings, double otherwise);
+
 /// Throws unless 1 <= top <= count and ffn >= 1: "NAME: expected ...".
 void check_experts(const Settings& settings, const ExpertsShape& experts);
 

@@ -47,14 +47,6 @@ int64_t pattern_of(const Settings& settings) {
   return pattern;
 }
 
-float cap(const Settings& settings, const char* name) {
-  const double value = settings.number(name, 0.0);
-  if (!(value >= 0.0)) {
-    throw settings.refusal(name, "0 or above", std::to_string(value));
-  }
-  return static_cast<float>(value);
-}
-
 } // namespace
 
 std::unique_ptr<Model>
@@ -77,14 +69,9 @@ make_gemma3_text(const WeightSource& source, Runtime runtime) {
   const int64_t pattern = pattern_of(settings);
   shape.windows =
       layer_windows(source, [=](int64_t i) { return (i + 1) % pattern != 0; });
-  const char* scalar = "query_pre_attn_scalar";
-  const double width = settings.number(scalar, kQueryScalar);
-  if (!(width > 0.0)) {
-    throw settings.refusal(scalar, "above 0", std::to_string(width));
-  }
-  shape.scale = static_cast<float>(1.0 / std::sqrt(width));
-  shape.softcap = cap(settings, "attn_logit_softcapping");
-  shape.logit_softcap = cap(settings, "final_logit_softcapping");
+  shape.scale = query_scale(settings, kQueryScalar);
+  shape.softcap = read_cap(settings, "attn_logit_softcapping", 0.0);
+  shape.logit_softcap = read_cap(settings, "final_logit_softcapping", 0.0);
   // The family rounds this factor to bf16, as it was trained.
   shape.embedding_scale =
       bf16_to_f32(f32_to_bf16(std::sqrt(static_cast<float>(config.hidden))));

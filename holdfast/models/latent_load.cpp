@@ -173,14 +173,16 @@ LatentShape latent_shape(const Settings& settings, const ModelConfig& config) {
       .turned = settings.size("qk_rope_head_dim"),
       .value = settings.size("v_head_dim"),
       .rope = {}};
-  constexpr int64_t kMostSize = int64_t{1} << 20; // of products of three
-  const auto fits = [](int64_t size) { return size >= 1 && size <= kMostSize; };
+  const auto fits = [](int64_t size) {
+    return size >= 1 && size <= kMostModelSize;
+  };
   if (!fits(shape.rank) || !fits(shape.plain) || !fits(shape.value) ||
       !fits(shape.turned) || shape.turned % 2 != 0 ||
-      shape.query_rank > kMostSize) {
+      shape.query_rank > kMostModelSize) {
     throw settings.refusal(
         "qk_rope_head_dim",
-        "head sizes and ranks from 1 to 1048576, an even one to turn",
+        "head sizes and ranks from 1 to " + std::to_string(kMostModelSize) +
+            ", an even one to turn",
         "others");
   }
   shape.rope = {

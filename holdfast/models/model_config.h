@@ -10,6 +10,11 @@
 
 namespace holdfast {
 
+/// Far above any size of a model. What is made of sizes before a tensor is seen
+/// (a number a layer, an angle a pair of a head) stays small, and products of
+/// three fit int64_t.
+inline constexpr int64_t kMostModelSize = int64_t{1} << 20;
+
 /// Neutral names; a field a family does not use stays 0. A field that the file
 /// lacks stays 0 too, and the family supplies or refuses it.
 struct ModelConfig {

@@ -198,13 +198,24 @@ class Scaling {
   const double base_;
 };
 
-void require_base(
-    const Settings& settings,
-    const std::string& name,
-    double base) {
+double
+base_of(const Settings& settings, const std::string& name, double otherwise) {
+  const double base = settings.number(name, otherwise);
   if (!(base > 1.0 && base < 1e30)) {
     throw settings.refusal(name, "from 1 to 1e30", std::to_string(base));
   }
+  return base;
+}
+
+/// With what the settings under `prefix` say of its scaling.
+cpu::Rope scaled(
+    const WeightSource& source,
+    std::string prefix,
+    int64_t dims,
+    double base) {
+  cpu::Rope rope{.dims = dims, .base = static_cast<float>(base)};
+  Scaling(source, std::move(prefix), dims, base).add_to(rope);
+  return rope;
 }
 
 } // namespace
@@ -212,11 +223,9 @@ void require_base(
 cpu::Rope read_rope(const WeightSource& source, int64_t dims, double theta) {
   const Settings& settings = source.settings();
   const std::string name = "rope_theta";
-  const double base =
-      settings.number(name, settings.number("rope_parameters." + name, theta));
-  require_base(settings, name, base);
-  cpu::Rope rope{.dims = dims, .base = static_cast<float>(base)};
-  Scaling(source, scaling_prefix(settings), dims, base).add_to(rope);
+  const double base = base_of(
+      settings, name, settings.number("rope_parameters." + name, theta));
+  cpu::Rope rope = scaled(source, scaling_prefix(settings), dims, base);
   const std::string tensor = "rope_freqs.weight";
   if (source.has(tensor)) {
     const auto values = source.vector(tensor, dims / 2);
@@ -231,23 +240,16 @@ cpu::Rope read_rope_of(
     int64_t dims,
     double theta,
     const std::string& layers) {
-  const Settings& settings = source.settings();
   const std::string prefix = "rope_parameters." + layers + ".";
-  const std::string name = prefix + "rope_theta";
-  const double base = settings.number(name, theta);
-  require_base(settings, name, base);
-  cpu::Rope rope{.dims = dims, .base = static_cast<float>(base)};
-  Scaling(source, prefix, dims, base).add_to(rope);
-  return rope;
+  const double base = base_of(source.settings(), prefix + "rope_theta", theta);
+  return scaled(source, prefix, dims, base);
 }
 
 float rope_base(
     const Settings& settings,
     const std::string& name,
     double otherwise) {
-  const double base = settings.number(name, otherwise);
-  require_base(settings, name, base);
-  return static_cast<float>(base);
+  return static_cast<float>(base_of(settings, name, otherwise));
 }
 
 int64_t rope_dims(const WeightSource& source, double otherwise) {
