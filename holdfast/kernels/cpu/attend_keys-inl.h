@@ -16,6 +16,7 @@
 #include "holdfast/kernels/cpu/attend_fetch-inl.h"
 #include "holdfast/kernels/cpu/attend_kernels.h"
 #include "holdfast/kernels/cpu/math-inl.h"
+#include "holdfast/kernels/cpu/tile-inl.h"
 
 namespace holdfast::cpu {
 namespace {
@@ -53,27 +54,6 @@ inline void shape_score(
   }
   largest = V::max(x, largest);
   x.store(to);
-}
-
-/// Calls f.operator()<i>() for i below kCount <= 4.
-template <int kCount, class F>
-inline void each_tile(F f) {
-  f.template operator()<0>();
-  if constexpr (kCount > 1) {
-    f.template operator()<1>();
-  }
-  if constexpr (kCount > 2) {
-    f.template operator()<2>();
-  }
-  if constexpr (kCount > 3) {
-    f.template operator()<3>();
-  }
-}
-
-/// The first kCount sums of products.
-template <int kCount, class Tiles>
-inline void zero_tiles(Tiles& tiles) {
-  each_tile<kCount>([&]<int kC>() { tiles.template zero<kC>(); });
 }
 
 template <class Isa>

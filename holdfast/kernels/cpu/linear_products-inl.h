@@ -118,10 +118,7 @@ void stream(const ProductArgs& p) {
       return Source::kDirect ? source.tile(step, t)
                              : ring + (step * 4 + t) % kRing * kTileValues;
     };
-    tiles.template zero<0>();
-    tiles.template zero<1>();
-    tiles.template zero<2>();
-    tiles.template zero<3>();
+    zero_tiles<4>(tiles);
     for (int i = 0; i < kLead; ++i) {
       expand(i / 4, i % 4);
     }
@@ -226,10 +223,7 @@ inline void multiply(
     float* const* c,
     bool first) {
   if (first) {
-    tiles.template zero<0>();
-    tiles.template zero<1>();
-    tiles.template zero<2>();
-    tiles.template zero<3>();
+    zero_tiles<4>(tiles);
   } else {
     tiles.template load_c<0>(c[0]);
     tiles.template load_c<1>(c[1]);

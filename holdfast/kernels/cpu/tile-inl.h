@@ -139,6 +139,27 @@ class AmxTiles {
 
 #endif
 
+/// Calls f.operator()<i>() for i below kCount <= 4.
+template <int kCount, class F>
+inline void each_tile(F f) {
+  f.template operator()<0>();
+  if constexpr (kCount > 1) {
+    f.template operator()<1>();
+  }
+  if constexpr (kCount > 2) {
+    f.template operator()<2>();
+  }
+  if constexpr (kCount > 3) {
+    f.template operator()<3>();
+  }
+}
+
+/// The first kCount sums of products.
+template <int kCount, class Tiles>
+inline void zero_tiles(Tiles& tiles) {
+  each_tile<kCount>([&]<int kC>() { tiles.template zero<kC>(); });
+}
+
 /// C in memory and A, B by address: what the forms without tile registers
 /// share.
 class MemoryTiles {
