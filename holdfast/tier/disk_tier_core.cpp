@@ -63,6 +63,10 @@ Bytes DiskTierCore::written_today() {
   return std::max(manifest_->written_today() + uncounted(), Bytes());
 }
 
+Bytes DiskTierCore::written_total() {
+  return std::max(manifest_->written_total() + uncounted(), Bytes());
+}
+
 void DiskTierCore::count_written() {
   if (uncounted() <= Bytes()) {
     return;

@@ -125,6 +125,8 @@ class DiskTierCore {
   /// What was written today, by all processes: what stores under way will write
   /// is no part of it.
   Bytes written_today();
+  /// The same of all days.
+  Bytes written_total();
   /// What of that no commit has counted yet.
   Bytes uncounted() const {
     return Bytes(uncounted_files) + manifest_->uncounted();

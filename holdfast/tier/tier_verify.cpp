@@ -2,7 +2,6 @@
 //
 // What the tier says of itself: figures, and a check of everything.
 
-#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -110,8 +109,7 @@ Result<TierStats> DiskTier::stats() {
     stats.tokens_total = core_->manifest().value_of(Manifest::Counter::kStored);
     stats.tokens_served =
         core_->manifest().value_of(Manifest::Counter::kServed);
-    stats.written_total = std::max(
-        core_->manifest().written_total() + core_->uncounted(), Bytes());
+    stats.written_total = core_->written_total();
     stats.written_today = core_->written_today();
     stats.daily_limit = core_->options.daily_bytes;
     stats.leases = open.leases;
