@@ -13,6 +13,7 @@
 
 #include "holdfast/engine/load.h"
 #include "tests/code_of.h"
+#include "tests/folder_fixture.h"
 #include "tests/models/folder_rig.h"
 
 namespace holdfast::test {
@@ -24,19 +25,8 @@ using testing::AllOf;
 using testing::HasSubstr;
 
 /// A copy of a family's small model to change, gone with the test.
-class FolderLoad : public testing::Test {
+class FolderLoad : public FolderFixture {
  protected:
-  FolderLoad()
-      : folder_(
-            testing::TempDir() + "holdfast-load-" +
-            testing::UnitTest::GetInstance()->current_test_info()->name()) {
-    fs::remove_all(folder_);
-    fs::create_directories(folder_);
-  }
-  ~FolderLoad() override {
-    fs::remove_all(folder_);
-  }
-
   void take(const std::string& family) {
     for (const char* name : {"config.json", "model.safetensors"}) {
       fs::copy_file(
@@ -52,7 +42,7 @@ class FolderLoad : public testing::Test {
     if (value.is_discarded()) {
       config.erase(name);
     }
-    std::ofstream(folder_ + "/config.json") << config.dump();
+    write("config.json", config.dump());
   }
   /// Beside the model's own.
   void add(const std::string& name, const mx::Shape& shape) const {
@@ -79,8 +69,6 @@ class FolderLoad : public testing::Test {
   AttentionSpec layer(size_t index) const {
     return std::get<AttentionSpec>(load()->layers()[index]);
   }
-
-  const std::string folder_;
 };
 
 TEST_F(FolderLoad, TakesEveryTensorOfEachFamily) {
@@ -161,7 +149,7 @@ TEST_F(FolderLoad, RefusesRopesThatNoHeadHas) {
     json& part =
         config.contains("text_config") ? config["text_config"] : config;
     part["rope_parameters"].update(parameters, true);
-    std::ofstream(folder_ + "/config.json") << config.dump();
+    write("config.json", config.dump());
     return refusal();
   };
   EXPECT_THAT(

@@ -1,7 +1,6 @@
 // Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
 
 #include <filesystem>
-#include <fstream>
 
 #include <gtest/gtest.h>
 
@@ -9,6 +8,7 @@
 
 #include "holdfast/engine/folder_weights.h"
 #include "tests/code_of.h"
+#include "tests/folder_fixture.h"
 
 namespace holdfast {
 namespace {
@@ -27,23 +27,10 @@ const char* const kConfig = R"({
     "sizes": [1, 2]
   }})";
 
-/// A folder of its own, gone with the test.
-class FolderWeightsTest : public testing::Test {
+class FolderWeightsTest : public test::FolderFixture {
  protected:
-  FolderWeightsTest()
-      : folder_(
-            testing::TempDir() + "holdfast-" +
-            testing::UnitTest::GetInstance()->current_test_info()->name()) {
-    fs::remove_all(folder_);
-    fs::create_directories(folder_);
+  FolderWeightsTest() {
     write("config.json", kConfig);
-  }
-  ~FolderWeightsTest() override {
-    fs::remove_all(folder_);
-  }
-
-  void write(const std::string& name, const std::string& text) const {
-    std::ofstream(folder_ + "/" + name) << text;
   }
   void save(const std::string& name, const Tensors& tensors) const {
     mx::save_safetensors(folder_ + "/" + name, tensors);
@@ -51,8 +38,6 @@ class FolderWeightsTest : public testing::Test {
   FolderWeights open() const {
     return {folder_, std::make_shared<Executor>(2)};
   }
-
-  const std::string folder_;
 };
 
 mx::array counting(const mx::Shape& shape, mx::Dtype dtype) {

@@ -5,8 +5,6 @@
 #include "holdfast/engine/mlx_quantization.h"
 
 #include <cmath>
-#include <filesystem>
-#include <fstream>
 #include <random>
 #include <string>
 #include <unordered_map>
@@ -19,11 +17,11 @@
 #include "holdfast/engine/folder_config.h"
 #include "holdfast/engine/folder_weights.h"
 #include "tests/code_of.h"
+#include "tests/folder_fixture.h"
 
 namespace holdfast {
 namespace {
 
-namespace fs = std::filesystem;
 namespace mx = mlx::core;
 using Tensors = std::unordered_map<std::string, mx::array>;
 
@@ -42,21 +40,10 @@ std::string usual(int bits, int group) {
       R"(, "group_size": )" + std::to_string(group);
 }
 
-class MlxQuantizationTest : public testing::Test {
+class MlxQuantizationTest : public test::FolderFixture {
  protected:
-  MlxQuantizationTest()
-      : folder_(
-            testing::TempDir() + "holdfast-mlx-" +
-            testing::UnitTest::GetInstance()->current_test_info()->name()) {
-    fs::remove_all(folder_);
-    fs::create_directories(folder_);
-  }
-  ~MlxQuantizationTest() override {
-    fs::remove_all(folder_);
-  }
-
   void configure(const std::string& quantization) const {
-    std::ofstream(folder_ + "/config.json") << config_with(quantization);
+    write("config.json", config_with(quantization));
   }
   /// The module's three tensors, of random values.
   void
@@ -101,7 +88,6 @@ class MlxQuantizationTest : public testing::Test {
     return "";
   }
 
-  const std::string folder_;
   Tensors tensors_;
 };
 

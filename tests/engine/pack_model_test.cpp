@@ -20,6 +20,7 @@
 #include "holdfast/env/faulty_file_system.h"
 #include "holdfast/env/posix_file_system.h"
 #include "tests/code_of.h"
+#include "tests/folder_fixture.h"
 
 namespace holdfast {
 namespace {
@@ -28,13 +29,9 @@ namespace fs = std::filesystem;
 namespace mx = mlx::core;
 using Tensors = std::unordered_map<std::string, mx::array>;
 
-class PackModelTest : public testing::Test {
+class PackModelTest : public test::FolderFixture {
  protected:
-  PackModelTest()
-      : root_(
-            testing::TempDir() + "holdfast-pack-" +
-            testing::UnitTest::GetInstance()->current_test_info()->name()) {
-    fs::remove_all(root_);
+  PackModelTest() {
     fs::create_directories(model());
     write(
         "config.json",
@@ -57,18 +54,14 @@ class PackModelTest : public testing::Test {
     }
     save();
   }
-  ~PackModelTest() override {
-    fs::remove_all(root_);
-  }
-
   std::string model() const {
-    return root_ + "/model";
+    return folder_ + "/model";
   }
   std::string out() const {
-    return root_ + "/out";
+    return folder_ + "/out";
   }
   void write(const std::string& name, const std::string& text) const {
-    std::ofstream(model() + "/" + name) << text;
+    FolderFixture::write("model/" + name, text);
   }
   void save() const {
     mx::save_safetensors(model() + "/model.safetensors", tensors_);
@@ -80,7 +73,7 @@ class PackModelTest : public testing::Test {
   /// What is beside the model: nothing of what was begun may stay.
   std::vector<std::string> leftovers() const {
     std::vector<std::string> names;
-    for (const auto& entry : fs::directory_iterator(root_)) {
+    for (const auto& entry : fs::directory_iterator(folder_)) {
       if (entry.path() != model()) {
         names.push_back(entry.path().filename());
       }
@@ -88,7 +81,6 @@ class PackModelTest : public testing::Test {
     return names;
   }
 
-  const std::string root_;
   Tensors tensors_;
 };
 
@@ -170,12 +162,12 @@ TEST_F(PackModelTest, RefusesWhatExistsIsQuantisedOrHasNothingToQuantise) {
   EXPECT_EQ(code_of([&] { pack({4, 64}); }), ErrorCode::kInvalidArgument);
   fs::remove(out());
   pack({4, 64});
-  fs::rename(out(), root_ + "/packed");
+  fs::rename(out(), folder_ + "/packed");
   EXPECT_EQ(
       code_of([&] {
         pack_model(
             *posix_file_system(),
-            {.model = root_ + "/packed", .out = out(), .kind = {4, 64}});
+            {.model = folder_ + "/packed", .out = out(), .kind = {4, 64}});
       }),
       ErrorCode::kInvalidArgument);
   tensors_.clear();

@@ -1,6 +1,7 @@
 // Copyright © 2026 the holdfast authors. SPDX-License-Identifier: Apache-2.0
 
 #include "holdfast/env/folder_file.h"
+#include "tests/folder_fixture.h"
 
 #include <filesystem>
 #include <fstream>
@@ -13,26 +14,19 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class FolderFileTest : public testing::Test {
+class FolderFileTest : public test::FolderFixture {
  protected:
-  FolderFileTest()
-      : root_(
-            testing::TempDir() + "holdfast-folder-" +
-            testing::UnitTest::GetInstance()->current_test_info()->name()) {
-    fs::remove_all(root_);
+  FolderFileTest() {
     fs::create_directories(root_ / "model/part");
     for (const char* name : {"secret", "model/config.json", "model/part/a"}) {
       std::ofstream(root_ / name) << name;
     }
   }
-  ~FolderFileTest() override {
-    fs::remove_all(root_);
-  }
   ErrorCode code(const std::string& name) const {
     return file_in_folder(root_ / "model", name).status().code();
   }
 
-  const fs::path root_;
+  const fs::path root_ = folder_;
 };
 
 TEST_F(FolderFileTest, GivesTheRealPathOfWhatLiesInTheFolder) {

@@ -11,6 +11,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/folder_fixture.h"
 #include "tests/formats/gguf_writer.h"
 
 namespace holdfast::test {
@@ -26,20 +27,12 @@ struct Part {
   int32_t tensors = 3; // 0: not said
 };
 
-class GgufPartsTest : public testing::Test {
+class GgufPartsTest : public test::FolderFixture {
  protected:
-  GgufPartsTest()
-      : folder_(
-            testing::TempDir() + "holdfast-parts-" +
-            testing::UnitTest::GetInstance()->current_test_info()->name()) {
-    fs::remove_all(folder_);
-    fs::create_directories(folder_);
+  GgufPartsTest() {
     for (uint16_t i = 0; i < 3; ++i) {
       write({.tensor = std::string(1 + i, 't'), .number = i});
     }
-  }
-  ~GgufPartsTest() override {
-    fs::remove_all(folder_);
   }
   std::string path(int number) const {
     return folder_ + "/m-0000" + std::to_string(number + 1) + "-of-00003.gguf";
@@ -66,8 +59,6 @@ class GgufPartsTest : public testing::Test {
     EXPECT_EQ(status.text().find('\n'), std::string::npos);
     return status.text();
   }
-
-  const std::string folder_;
 };
 
 bool says(const std::string& text, const std::string& part) {

@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "holdfast/formats/safetensors_index.h"
+#include "tests/folder_fixture.h"
 
 namespace holdfast {
 namespace {
@@ -36,21 +37,8 @@ std::string file_of(const std::vector<std::string>& names) {
   return std::string(reinterpret_cast<const char*>(&length), 8) + json + data;
 }
 
-class SafetensorsFolderTest : public testing::Test {
+class SafetensorsFolderTest : public test::FolderFixture {
  protected:
-  SafetensorsFolderTest()
-      : folder_(
-            testing::TempDir() + "holdfast-tensors-" +
-            testing::UnitTest::GetInstance()->current_test_info()->name()) {
-    fs::remove_all(folder_);
-    fs::create_directories(folder_);
-  }
-  ~SafetensorsFolderTest() override {
-    fs::remove_all(folder_);
-  }
-  void write(const std::string& name, const std::string& bytes) const {
-    std::ofstream(folder_ + "/" + name, std::ios::binary) << bytes;
-  }
   /// Two files of an index.
   void write_shards() const {
     write(kFirst, file_of({"a", "bb"}));
@@ -71,8 +59,6 @@ class SafetensorsFolderTest : public testing::Test {
     EXPECT_EQ(status.text().find('\n'), std::string::npos) << status.text();
     return status.text();
   }
-
-  const std::string folder_;
 };
 
 bool says(const std::string& text, const std::string& part) {

@@ -4,9 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
 
 #include "holdfast/formats/tokenizer_folder.h"
+#include "tests/folder_fixture.h"
 #include "tests/formats/tokenizer_json_support.h"
 
 namespace holdfast::test {
@@ -16,33 +16,22 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-class TokenizerFolder : public testing::Test {
+class TokenizerFolder : public test::FolderFixture {
  protected:
   TokenizerFolder() {
-    path_ = testing::TempDir() + "/tokenizer_folder_" +
-        testing::UnitTest::GetInstance()->current_test_info()->name();
-    std::filesystem::remove_all(path_);
-    std::filesystem::create_directories(path_);
-    write("tokenizer.json", small_tokenizer_json().dump());
-  }
-  ~TokenizerFolder() override {
-    std::filesystem::remove_all(path_);
+    write("tokenizer.json", small_tokenizer_json());
   }
 
-  void write(const char* name, const std::string& text) {
-    std::ofstream(path_ + "/" + name, std::ios::binary) << text;
-  }
-  void write(const char* name, const json& document) {
+  using FolderFixture::write;
+  void write(const std::string& name, const json& document) const {
     write(name, document.dump());
   }
   FolderTokenizer read() const {
-    return read_tokenizer_folder(path_).value();
+    return read_tokenizer_folder(folder_).value();
   }
   Status status() const {
-    return read_tokenizer_folder(path_).status();
+    return read_tokenizer_folder(folder_).status();
   }
-
-  std::string path_;
 };
 
 TEST_F(TokenizerFolder, NeedsATokenizerAlone) {
@@ -50,7 +39,7 @@ TEST_F(TokenizerFolder, NeedsATokenizerAlone) {
   EXPECT_EQ(folder.tokenizer.size(), 258);
   EXPECT_THAT(folder.end_ids, IsEmpty());
   EXPECT_EQ(folder.chat_template, "");
-  std::filesystem::remove(path_ + "/tokenizer.json");
+  std::filesystem::remove(folder_ + "/tokenizer.json");
   EXPECT_EQ(status().code(), ErrorCode::kNotFound);
   EXPECT_THAT(status().text(), HasSubstr("this file or tokenizer.model"));
 }
@@ -108,7 +97,7 @@ TEST_F(TokenizerFolder, PrefersTheTemplateThatIsAFile) {
   write("chat_template.jinja", std::string("\xFF"));
   EXPECT_THAT(
       status().text(), HasSubstr("chat_template.jinja: expected UTF-8"));
-  std::filesystem::remove(path_ + "/chat_template.jinja");
+  std::filesystem::remove(folder_ + "/chat_template.jinja");
   write(
       "tokenizer_config.json",
       json{{"chat_template", {{{"name", "rag"}, {"template", "x"}}}}});
@@ -147,7 +136,7 @@ std::string proto(char field, const std::string& value) {
 
 // Folders of before added_tokens_decoder.
 TEST_F(TokenizerFolder, TakesAddedTokensFromTheirOwnFileBesideAModel) {
-  std::filesystem::remove(path_ + "/tokenizer.json");
+  std::filesystem::remove(folder_ + "/tokenizer.json");
   const auto piece = [](const std::string& text, char type) {
     return proto(1, proto(1, text) + std::string{3 << 3, type});
   };
@@ -196,7 +185,7 @@ TEST_F(TokenizerFolder, NamesTheFileAndTheFieldOfAFault) {
     write(file, document);
     EXPECT_EQ(status().code(), ErrorCode::kCorrupt) << document;
     EXPECT_THAT(status().text(), HasSubstr(std::string(file) + ": "));
-    std::filesystem::remove(path_ + "/" + file);
+    std::filesystem::remove(folder_ + "/" + file);
   }
   write("tokenizer_config.json", std::string("{\"a\":"));
   EXPECT_THAT(status().text(), HasSubstr("expected JSON, got an error at"));
